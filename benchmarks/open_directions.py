@@ -1,0 +1,83 @@
+"""The eight directions that the project is measured on: tables, dictionaries and how to load them.
+
+The data lie in a folder named by the environment variable BILEX_SHARED (default ../shared beside the checkout).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from bilex import EmbeddingTable, Lexicon
+
+SHARED = Path(os.environ.get("BILEX_SHARED", Path(__file__).parents[2] / "shared"))
+
+
+@dataclass(frozen=True)
+class OpenDirection:
+    """Source and target language, the tables (name, words read), and the folder of the dictionaries."""
+
+    source: str
+    target: str
+    tables: tuple[tuple[str, int | None], tuple[str, int | None]]
+    dictionaries: str = "muse"
+
+    @property
+    def name(self) -> str:
+        """Such as en-fr."""
+        return f"{self.source}-{self.target}"
+
+    def load(self) -> tuple[EmbeddingTable, EmbeddingTable]:
+        """Source and target table."""
+        return load_table(*self.tables[0]), load_table(*self.tables[1])
+
+    def train(self) -> Lexicon:
+        """The MUSE train dictionary."""
+        return self._lexicon("0-5000")
+
+    def test(self) -> Lexicon:
+        """The MUSE test dictionary, for evaluation only."""
+        return self._lexicon("5000-6500")
+
+    def _lexicon(self, part: str) -> Lexicon:
+        return Lexicon.read(SHARED / "data" / "dictionaries" / self.dictionaries / f"{self.name}.{part}.txt")
+
+
+def _both(source: str, target: str, *tables: tuple[str, int | None], dictionaries: str = "muse") -> list[OpenDirection]:
+    return [
+        OpenDirection(source, target, (tables[0], tables[1]), dictionaries),
+        OpenDirection(target, source, (tables[1], tables[0]), dictionaries),
+    ]
+
+
+DIRECTIONS = {
+    direction.name: direction
+    for direction in [
+        *_both("en", "fr", ("en", None), ("fr", None)),
+        *_both("en", "fi", ("en", None), ("fi", 40_000)),
+        *_both("en", "ru", ("en", None), ("ru", 40_000)),
+        *_both("en", "zh", ("en-glove", 40_000), ("zh", 40_000), dictionaries="muse/simplified"),
+    ]
+}
+
+
+@cache
+def load_table(name: str, max_words: int | None = None) -> EmbeddingTable:
+    """A table of the shared folder by its name."""
+    require_shared()
+    spec = importlib.util.spec_from_file_location("unpack", SHARED / "data" / "unpack.py")
+    assert spec is not None
+    assert spec.loader is not None
+    unpack = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(unpack)
+    words, rows = unpack.load(name, max_words)
+    return EmbeddingTable(words, rows)
+
+
+def require_shared() -> None:
+    """End with a clear reason where the data are not there."""
+    if not (SHARED / "data" / "unpack.py").exists():
+        raise SystemExit(f"no data at {SHARED}: set BILEX_SHARED to the folder that has data/unpack.py")

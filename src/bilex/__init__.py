@@ -1,0 +1,93 @@
+"""Bilingual lexicon induction: from two sets of word vectors and a small dictionary to a large one.
+
+    >>> from bilex import EmbeddingTable, Lexicon, align
+    >>> alignment = align(EmbeddingTable.read("en.vec"), EmbeddingTable.read("fr.vec"), Lexicon.read("en-fr.tsv"))
+    >>> alignment.translate(["house"])
+
+Names are imported at first use, so that `import bilex` and `bilex --help` do not wait for torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bilex.fitting import align
+    from bilex.alignment import Alignment, Candidate, Entry, Translation
+    from bilex.errors import AlignmentError, BilexError, LexiconError, MissingExtraError, SettingsError, TableError
+    from bilex.evaluation.hubness import Hubness
+    from bilex.evaluation.precision import Band, Evaluation, Scores
+    from bilex.evaluation.similarity import Judgement, Similarity, read_judgements
+    from bilex.lexicon import Lexicon, LexiconIndex
+    from bilex.mapping import LinearMapping, Mapping
+    from bilex.methods.base import Method, all_methods, get_method
+    from bilex.normalize import Normalizer
+    from bilex.retrieval import CSLS, Index, InvertedSoftmax, Nearest, Retrieval
+    from bilex.table import EmbeddingTable, ReadReport
+    from bilex.trace import Trace
+
+_HOMES = {
+    "fitting": ["align"],
+    "alignment": ["Alignment", "Candidate", "Entry", "Translation"],
+    "errors": ["AlignmentError", "BilexError", "LexiconError", "MissingExtraError", "SettingsError", "TableError"],
+    "evaluation.hubness": ["Hubness"],
+    "evaluation.precision": ["Band", "Evaluation", "Scores"],
+    "evaluation.similarity": ["Judgement", "Similarity", "read_judgements"],
+    "lexicon": ["Lexicon", "LexiconIndex"],
+    "mapping": ["LinearMapping", "Mapping"],
+    "methods.base": ["Method", "all_methods", "get_method"],
+    "normalize": ["Normalizer"],
+    "retrieval": ["CSLS", "Index", "InvertedSoftmax", "Nearest", "Retrieval"],
+    "table": ["EmbeddingTable", "ReadReport"],
+    "trace": ["Trace"],
+}
+_MODULES = {name: f"bilex.{module}" for module, names in _HOMES.items() for name in names}
+
+__version__ = "0.1.0"
+__all__ = [  # noqa: PLE0604
+    "CSLS",
+    "Alignment",
+    "AlignmentError",
+    "Band",
+    "BilexError",
+    "Candidate",
+    "EmbeddingTable",
+    "Entry",
+    "Evaluation",
+    "Hubness",
+    "Index",
+    "InvertedSoftmax",
+    "Judgement",
+    "Lexicon",
+    "LexiconError",
+    "LexiconIndex",
+    "LinearMapping",
+    "Mapping",
+    "Method",
+    "MissingExtraError",
+    "Nearest",
+    "Normalizer",
+    "ReadReport",
+    "Retrieval",
+    "Scores",
+    "SettingsError",
+    "Similarity",
+    "TableError",
+    "Trace",
+    "Translation",
+    "align",
+    "all_methods",
+    "get_method",
+    "read_judgements",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name not in _MODULES:
+        raise AttributeError(f"module 'bilex' has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,235 @@
+"""Two tables in one space: translate, induce, evaluate, export; saved to a folder and opened again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+
+from bilex.errors import TableError
+from bilex.evaluation.hubness import Hubness, hubness
+from bilex.evaluation.precision import Evaluation, evaluate
+from bilex.evaluation.similarity import Judgement, Similarity, similarity
+from bilex.normalize import Normalizer, unit
+from bilex.retrieval import CSLS, Index, Retrieval
+from bilex.table import EmbeddingTable
+from bilex.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+    from pathlib import Path
+
+    from torch import Tensor
+
+    from bilex.lexicon import Lexicon
+    from bilex.linalg.topk import Progress
+    from bilex.mapping import Mapping
+    from bilex.retrieval.base import Direction, Side
+
+
+class Candidate(NamedTuple):
+    """A translation and its score."""
+
+    word: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A word and its translations, best first; none if it has no vector."""
+
+    word: str
+    candidates: tuple[Candidate, ...]
+    through: str | None
+    """Where its vector came from: "table", "subwords", or None."""
+
+
+class Entry(NamedTuple):
+    """A line of an induced lexicon; rank 1 is the best translation of its source."""
+
+    source: str
+    target: str
+    score: float
+    rank: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alignment:
+    """Two tables, what was learnt of them, and where it all came from."""
+
+    source: EmbeddingTable
+    target: EmbeddingTable
+    source_normalizer: Normalizer
+    target_normalizer: Normalizer
+    mapping: Mapping
+    train: Lexicon
+    dev: Lexicon | None
+    provenance: dict[str, Any]
+    trace: Trace = field(default_factory=Trace)
+    device: torch.device = torch.device("cpu")
+    folder: Path | None = None
+    """The run folder it was opened from; penalties once computed are kept there."""
+    _indexes: dict[Retrieval, Index] = field(default_factory=dict, repr=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a run folder, whole or not at all; it must not exist yet."""
+        from bilex.run import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, device: str | None = None) -> Alignment:
+        """Open a run folder."""
+        from bilex.run import load
+
+        return load(path, device=device)
+
+    @cached_property
+    def source_rows(self) -> Tensor:
+        """The whole source table in the shared space, unit rows."""
+        return unit(self.mapping.source(self._normalized_source))
+
+    @cached_property
+    def target_rows(self) -> Tensor:
+        """The whole target table in the shared space, unit rows."""
+        return unit(self.mapping.target(self._normalized_target))
+
+    def map_rows(self, rows: Tensor, side: Side = "source") -> Tensor:
+        """New vectors of the source or target space in the shared space, unit rows."""
+        if side == "source":
+            return unit(self.mapping.source(self.source_normalizer(rows), among=self._normalized_source))
+        return unit(self.mapping.target(self.target_normalizer(rows), among=self._normalized_target))
+
+    def apply(self, table: EmbeddingTable, side: Side = "source") -> EmbeddingTable:
+        """Another table of the source or target language's space, such as one with more words, in the shared space."""
+        own = self.source if side == "source" else self.target
+        if table.dim != own.dim:
+            raise TableError(f"the table has {table.dim} dimensions; the {side} side of this alignment has {own.dim}")
+        rows = torch.from_numpy(table.rows).to(self.device)
+        return replace(table, rows=self.map_rows(rows, side).cpu().numpy(), subwords=None)
+
+    def index(self, retrieval: Retrieval | None = None, *, progress: Progress | None = None) -> Index:
+        """Both mapped tables ready for retrieval; made once per kind of retrieval."""
+        retrieval = retrieval or CSLS()
+        if retrieval not in self._indexes:
+            made = retrieval.index(self.source_rows, self.target_rows, progress=progress)
+            if self.folder is not None:
+                from bilex.run import KeptPenalties
+
+                made = replace(made, penalties=KeptPenalties(self.folder, retrieval, self.device))
+            self._indexes[retrieval] = made
+        return self._indexes[retrieval]
+
+    def translate(
+        self,
+        words: Sequence[str],
+        n: int = 10,
+        *,
+        direction: Direction = "forward",
+        retrieval: Retrieval | None = None,
+        progress: Progress | None = None,
+    ) -> list[Translation]:
+        """The n best translations of each word, in the order given."""
+        queries, others = (self.source, self.target) if direction == "forward" else (self.target, self.source)
+        vectors = [_vector(queries, word) for word in words]
+        known = [vector for vector in vectors if vector is not None]
+        if not known:
+            return [Translation(word, (), None) for word in words]
+        rows = torch.from_numpy(np.stack(known)).to(self.device)
+        mapped = self.map_rows(rows, "source" if direction == "forward" else "target")
+        values, indices = self.index(retrieval, progress=progress).topk(mapped, n, direction)
+        found = iter(zip(values.tolist(), indices.tolist(), strict=True))
+        translations = []
+        for word, vector in zip(words, vectors, strict=True):
+            scores, places = next(found) if vector is not None else ([], [])
+            candidates = tuple(Candidate(others.words[j], s) for j, s in zip(places, scores, strict=True))
+            through = None if vector is None else "table" if word in queries else "subwords"
+            translations.append(Translation(word, candidates, through))
+        return translations
+
+    def induce(
+        self,
+        *,
+        n: int = 1,
+        mutual: bool = False,
+        max_rank: int | None = None,
+        direction: Direction = "forward",
+        retrieval: Retrieval | None = None,
+        progress: Progress | None = None,
+    ) -> list[Entry]:
+        """A lexicon of the `max_rank` most frequent words of both tables, or all, in order of the sources' frequency.
+
+        `mutual` keeps a pair only where each word is the other's best translation.
+        """
+        index = self.index(retrieval, progress=progress)
+        back: Direction = "backward" if direction == "forward" else "forward"
+        sources, targets = (self.source, self.target) if direction == "forward" else (self.target, self.source)
+        x, z = (index.x, index.z) if direction == "forward" else (index.z, index.x)
+        rows = torch.arange(min(len(x), max_rank or len(x)), device=x.device)
+        if mutual:
+            index.penalty("source" if direction == "forward" else "target")  # needed on the way back; now once for both
+        found = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows)
+        if mutual:
+            hit, place = found.indices[:, 0].unique(return_inverse=True)
+            returned = index.topk(z[hit], 1, back, first=max_rank, rows=hit).indices[:, 0][place]
+            rows = rows[returned == rows]
+            found = found._replace(values=found.values[rows], indices=found.indices[rows])
+        return [
+            Entry(sources.words[i], targets.words[j], score, rank)
+            for i, scores, places in zip(rows.tolist(), found.values.tolist(), found.indices.tolist(), strict=True)
+            for rank, (score, j) in enumerate(zip(scores, places, strict=True), 1)
+        ]
+
+    def evaluate(
+        self,
+        lexicon: Lexicon,
+        *,
+        retrieval: Retrieval | None = None,
+        direction: Direction = "forward",
+        fold_case: bool = False,
+        progress: Progress | None = None,
+    ) -> Evaluation:
+        """Precision against a lexicon whose sources are of the language translated from: the target's, if backward."""
+        tables = (self.source, self.target) if direction == "forward" else (self.target, self.source)
+        indexed = lexicon.index(*tables, fold_case=fold_case).require_usable()
+        trained = {pair[direction == "backward"] for part in (self.train, self.dev) if part is not None for pair in part}
+        index = self.index(retrieval, progress=progress)
+        return evaluate(index, indexed, direction=direction, train_sources=frozenset(trained))
+
+    def hubness(
+        self, *, k: int = 10, retrieval: Retrieval | None = None, direction: Direction = "forward"
+    ) -> Hubness:
+        """How unevenly the candidates are retrieved."""
+        return hubness(self.index(retrieval), k=k, direction=direction)
+
+    def similarity(self, judgements: list[Judgement], sides: tuple[Side, Side] = ("source", "target")) -> Similarity:
+        """Spearman correlation of cosines in the shared space with judgements; `sides` says where each word belongs."""
+        shared = {"source": (self.source, self.source_rows), "target": (self.target, self.target_rows)}
+        return similarity(judgements, shared[sides[0]], shared[sides[1]])
+
+    def export(
+        self, source: str | PathLike[str] | None = None, target: str | PathLike[str] | None = None
+    ) -> None:
+        """Write the mapped tables, unit rows in the shared space; the suffix says in which format."""
+        for path, table, rows in ((source, self.source, "source_rows"), (target, self.target, "target_rows")):
+            if path is not None:
+                replace(table, rows=getattr(self, rows).cpu().numpy(), subwords=None).write(path)
+
+    @cached_property
+    def _normalized_source(self) -> Tensor:
+        return self.source_normalizer(torch.from_numpy(self.source.rows).to(self.device))
+
+    @cached_property
+    def _normalized_target(self) -> Tensor:
+        return self.target_normalizer(torch.from_numpy(self.target.rows).to(self.device))
+
+
+def _vector(table: EmbeddingTable, word: str) -> np.ndarray[Any, np.dtype[np.float32]] | None:
+    try:
+        return table.vector(word)
+    except TableError:
+        return None

@@ -1,0 +1,28 @@
+"""The one exception tree. Each message says what was found, what was needed, and what to do."""
+
+
+class BilexError(Exception):
+    """Anything a user can put right; the command line prints it without a traceback and exits with 1."""
+
+
+class TableError(BilexError):
+    """A table of word vectors cannot be read, written or used."""
+
+
+class LexiconError(BilexError):
+    """A dictionary cannot be read or does not fit the tables."""
+
+
+class SettingsError(BilexError):
+    """A setting is unknown, of the wrong type or out of range."""
+
+
+class AlignmentError(BilexError):
+    """A run cannot be made, saved, opened or continued."""
+
+
+class MissingExtraError(BilexError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}: pip install 'bilex[{extra}]'")

@@ -1,0 +1,1 @@
+"""How good a shared space is: precision of translations, word similarity, hubness."""

@@ -1,0 +1,123 @@
+"""Precision of translation against a dictionary, over the covered sources and over all of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bilex.lexicon import LexiconIndex
+    from bilex.retrieval import Index
+    from bilex.retrieval.base import Direction
+
+BANDS = (0, 1_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
+"""First rows of the bands of source word frequency that results are broken down by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """P@n is the percentage of sources with a gold target among the n best; MRR the mean of 1 / rank, 0 to 1."""
+
+    p_at_1: float
+    p_at_5: float
+    p_at_10: float
+    mrr: float
+
+    @classmethod
+    def of(cls, ranks: Tensor, sources: int) -> Scores:
+        """From the ranks of the best gold targets; sources without one count as not found."""
+        share = [float((ranks <= n).sum()) * 100 / sources if sources else 0.0 for n in (1, 5, 10)]
+        mrr = float((1 / ranks.double()).sum()) / sources if sources else 0.0
+        return cls(p_at_1=share[0], p_at_5=share[1], p_at_10=share[2], mrr=mrr)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """The sources whose rows lie in [first, last], and how well they were translated."""
+
+    first: int
+    last: int
+    covered: int
+    scores: Scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """The outcome of one evaluation. A source is covered if it and at least one of its gold targets are in the tables."""
+
+    direction: Direction
+    retrieval: str
+    sources: int
+    covered: int
+    scores: Scores
+    scores_all: Scores
+    bands: tuple[Band, ...]
+    train_overlap: int = 0
+    """Sources that were in the train or dev lexicon too: any but 0 makes the figures flattering."""
+    ranks: dict[str, int] = field(repr=False)
+    """Rank of the best gold target of every covered source word."""
+
+    @property
+    def coverage(self) -> float:
+        """Percentage of sources that are covered."""
+        return 100 * self.covered / self.sources if self.sources else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Flat keys: `p_at_1` and so on over covered sources, `p_at_1_all` over all sources of the dictionary."""
+        return {
+            "direction": self.direction,
+            "retrieval": self.retrieval,
+            **asdict(self.scores),
+            "covered": self.covered,
+            "sources": self.sources,
+            "coverage": self.coverage,
+            **{f"{name}_all": value for name, value in asdict(self.scores_all).items()},
+            "train_overlap": self.train_overlap,
+            "bands": [
+                {"first": b.first, "last": b.last, "covered": b.covered, **asdict(b.scores)} for b in self.bands
+            ],
+        }
+
+
+def evaluate(
+    index: Index,
+    lexicon: LexiconIndex,
+    *,
+    direction: Direction = "forward",
+    train_sources: frozenset[str] = frozenset(),
+) -> Evaluation:
+    """Rank all candidates for every covered source of the lexicon, whose sources are the queries' language."""
+    words, rows = list(lexicon.sources), torch.tensor(list(lexicon.sources.values()), dtype=torch.long)
+    queries = (index.x if direction == "forward" else index.z)[rows]
+    ranks = index.ranks(queries, gold_matrix(lexicon.gold, rows), direction).cpu()
+    return Evaluation(
+        direction=direction,
+        retrieval=index.retrieval.name,
+        sources=lexicon.sources_total,
+        covered=len(words),
+        scores=Scores.of(ranks, len(words)),
+        scores_all=Scores.of(ranks, lexicon.sources_total),
+        bands=_bands(rows, ranks),
+        train_overlap=len(train_sources.intersection(words)),
+        ranks=dict(zip(words, ranks.tolist(), strict=True)),
+    )
+
+
+def gold_matrix(gold: dict[int, list[int]], rows: Tensor) -> Tensor:
+    """The gold targets of each row, padded with -1: (q, g)."""
+    lists = [torch.tensor(gold[row], dtype=torch.long) for row in rows.tolist()]
+    return torch.nn.utils.rnn.pad_sequence(lists, batch_first=True, padding_value=-1)
+
+
+def _bands(rows: Tensor, ranks: Tensor) -> tuple[Band, ...]:
+    bands = []
+    for first, end in zip(BANDS, (*BANDS[1:], 2**62), strict=True):
+        here = ranks[(rows >= first) & (rows < end)]
+        if len(here):
+            last = min(end - 1, int(rows.max()))
+            bands.append(Band(first=first, last=last, covered=len(here), scores=Scores.of(here, len(here))))
+    return tuple(bands)

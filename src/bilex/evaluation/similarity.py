@@ -1,0 +1,81 @@
+"""Word similarity: do cosines in the shared space order word pairs as people do?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from scipy.stats import spearmanr
+
+from bilex.errors import LexiconError
+from bilex.normalize import unit
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from torch import Tensor
+
+    from bilex.table import EmbeddingTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity:
+    """Spearman's rank correlation between cosines and judgements, over the pairs whose words both have vectors."""
+
+    spearman: float
+    p_value: float
+    covered: int
+    pairs: int
+
+    def to_json(self) -> dict[str, object]:
+        """All fields by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Two words and how similar people find them."""
+
+    first: str
+    second: str
+    score: float
+
+
+def read_judgements(path: str | PathLike[str], *, encoding: str = "utf-8") -> list[Judgement]:
+    """Lines of word, word, score, separated by tabs or spaces; lines that begin with # are comments."""
+    judgements = []
+    for number, line in enumerate(Path(path).read_text(encoding=encoding).split("\n"), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = line.strip("\r").split("\t") if "\t" in line else line.split()
+        try:
+            first, second, score = fields[0], fields[1], float(fields[2])
+        except (IndexError, ValueError):
+            raise LexiconError(
+                f"{path}:{number}: found {line.strip()!r}; needed two words and a number, separated by tabs or spaces"
+            ) from None
+        judgements.append(Judgement(first.strip(), second.strip(), score))
+    if not judgements:
+        raise LexiconError(f"{path}: found no word pairs; needed lines of two words and a number")
+    return judgements
+
+
+def similarity(
+    judgements: list[Judgement], first: tuple[EmbeddingTable, Tensor], second: tuple[EmbeddingTable, Tensor]
+) -> Similarity:
+    """First words are looked up in `first`, second words in `second`: a table and its rows in the shared space."""
+    rows = [(first[0].index.get(j.first), second[0].index.get(j.second), j.score) for j in judgements]
+    covered = [(a, b, score) for a, b, score in rows if a is not None and b is not None]
+    if len(covered) < 3:
+        raise LexiconError(
+            f"{len(covered)} of {len(judgements)} word pairs have vectors for both words; at least 3 are needed: "
+            "check the languages and their order (--sides), and letter case"
+        )
+    left, right, scores = zip(*covered, strict=True)
+    cosines = (unit(first[1][list(left)]) * unit(second[1][list(right)])).sum(1)
+    result = spearmanr(cosines.cpu().numpy(), torch.tensor(scores).numpy())
+    return Similarity(
+        spearman=float(result.statistic), p_value=float(result.pvalue), covered=len(covered), pairs=len(judgements)
+    )

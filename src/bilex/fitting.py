@@ -1,0 +1,222 @@
+"""From two tables and a dictionary to an alignment."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from bilex.alignment import Alignment
+from bilex.errors import AlignmentError, SettingsError, TableError
+from bilex.files import sha256
+from bilex.lexicon import Lexicon
+from bilex.methods.base import Method, get_method
+from bilex.normalize import Normalizer
+from bilex.trace import Trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torch import Tensor
+
+    from bilex.table import EmbeddingTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """All that decides the result of an alignment; equal inputs on the same machine and threads give equal results."""
+
+    source: EmbeddingTable
+    target: EmbeddingTable
+    train: Lexicon
+    dev: Lexicon | None
+    method: Method
+    rng_seed: int
+    dev_share: float
+    fold_case: bool
+
+    def describe(self) -> dict[str, Any]:
+        """The inputs in plain values: settings, and files by hash."""
+        return {
+            "method": self.method.name,
+            "settings": asdict(self.method),
+            "rng_seed": self.rng_seed,
+            "dev_share": self.dev_share,
+            "fold_case": self.fold_case,
+            "source": _describe_table(self.source),
+            "target": _describe_table(self.target),
+            "train": _describe_lexicon(self.train),
+            "dev": None if self.dev is None else _describe_lexicon(self.dev),
+        }
+
+
+def align(
+    source: EmbeddingTable,
+    target: EmbeddingTable,
+    train: Lexicon | None = None,
+    *,
+    dev: Lexicon | None = None,
+    method: str | Method = "procrustes",
+    rng_seed: int = 0,
+    dev_share: float = 0.1,
+    fold_case: bool = False,
+    device: str | None = None,
+    trace: Trace | None = None,
+) -> Alignment:
+    """Learn to map two tables into one space.
+
+    Choices are made on `dev` only: the one given, or `dev_share` of the source words of `train`, which are then not
+    trained on. A method that chooses nothing trains on all of `train`. There is no way to hand in a test lexicon.
+    """
+    return fit(
+        collect(
+            source,
+            target,
+            train,
+            dev=dev,
+            method=method,
+            rng_seed=rng_seed,
+            dev_share=dev_share,
+            fold_case=fold_case,
+        ),
+        device=device,
+        trace=trace,
+    )
+
+
+def collect(
+    source: EmbeddingTable,
+    target: EmbeddingTable,
+    train: Lexicon | None,
+    *,
+    dev: Lexicon | None = None,
+    method: str | Method = "procrustes",
+    rng_seed: int = 0,
+    dev_share: float = 0.1,
+    fold_case: bool = False,
+) -> Inputs:
+    """The inputs of an alignment, checked."""
+    if isinstance(method, str):
+        method = get_method(method)
+    if train is None:
+        raise AlignmentError(f"method {method.name} learns from a dictionary and none was given: pass --train DICT")
+    if source.dim != target.dim:
+        raise TableError(
+            f"the source vectors have {source.dim} dimensions and the target vectors {target.dim}; "
+            "use tables of the same dimension"
+        )
+    if dev is not None and (shared := set(dev.sources) & set(train.sources)):
+        raise AlignmentError(
+            f"{len(shared)} source words are in both the train and the dev dictionary (such as {min(shared)!r}); "
+            "choices made on words that were trained on are worthless: remove them from one, or leave --dev out"
+        )
+    return Inputs(
+        source=source,
+        target=target,
+        train=train,
+        dev=dev,
+        method=method,
+        rng_seed=rng_seed,
+        dev_share=dev_share,
+        fold_case=fold_case,
+    )
+
+
+def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None) -> Alignment:
+    """Normalize, split, fit."""
+    place, trace = choose_device(device), trace or Trace()
+    train, dev = split(inputs)
+    method = inputs.method
+    pairs = train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()
+    dev_pairs = None if dev is None else dev.index(inputs.source, inputs.target, fold_case=inputs.fold_case)
+    source_normalizer, x = Normalizer.fit(torch.from_numpy(inputs.source.rows).to(place), method.normalize)
+    target_normalizer, z = Normalizer.fit(torch.from_numpy(inputs.target.rows).to(place), method.normalize)
+    mapping = method.fit(
+        x,
+        z,
+        _tensor(pairs.pairs, place),
+        dev=None if dev_pairs is None else _tensor(dev_pairs.require_usable().pairs, place),
+        generator=torch.Generator().manual_seed(inputs.rng_seed),
+        trace=trace,
+    )
+    return Alignment(
+        source=inputs.source,
+        target=inputs.target,
+        source_normalizer=source_normalizer,
+        target_normalizer=target_normalizer,
+        mapping=mapping,
+        train=train,
+        dev=dev,
+        trace=trace,
+        device=place,
+        provenance={
+            "inputs": inputs.describe(),
+            "protocol": _describe_protocol(inputs),
+            "train_coverage": pairs.to_json(),
+            "dev_coverage": None if dev_pairs is None else dev_pairs.to_json(),
+            "made_with": _versions(place),
+        },
+    )
+
+
+def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:
+    """Train and dev lexicon. Only pairs in both tables are split, so that the dev lexicon is of the size asked for."""
+    if inputs.dev is not None or not inputs.method.uses_dev:
+        return inputs.train, inputs.dev
+    covered = inputs.train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()
+    usable = Lexicon.from_pairs(pair for pair in inputs.train if pair[0] in covered.sources)
+    return usable.split(inputs.dev_share, rng_seed=inputs.rng_seed)
+
+
+def choose_device(name: str | None) -> torch.device:
+    """The named device; without a name a GPU where there is one."""
+    if name in (None, "auto"):
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(str(name))
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise SettingsError(f"device {name!r} cannot be used here ({reason}); use cpu, cuda or auto") from None
+    return device
+
+
+def _tensor(pairs: Any, device: torch.device) -> Tensor:  # noqa: ANN401
+    return torch.from_numpy(pairs).to(device)
+
+
+def _describe_table(table: EmbeddingTable) -> dict[str, Any]:
+    return {**_describe_file(table.origin), "words": len(table), "dim": table.dim}
+
+
+def _describe_lexicon(lexicon: Lexicon) -> dict[str, Any]:
+    return {**_describe_file(lexicon.origin), "pairs": len(lexicon)}
+
+
+def _describe_file(path: Path | None) -> dict[str, Any]:
+    if path is None or not path.is_file():
+        return {"file": None, "sha256": None}
+    return {"file": str(path.resolve()), "sha256": sha256(path)}
+
+
+def _describe_protocol(inputs: Inputs) -> str:
+    if inputs.dev is not None:
+        return "choices on the dev dictionary given"
+    if inputs.method.uses_dev:
+        return f"choices on {inputs.dev_share:.0%} of the source words of train, held out with rng_seed {inputs.rng_seed}"
+    return "no choices made; all of train is trained on"
+
+
+def _versions(device: torch.device) -> dict[str, Any]:
+    return {
+        "bilex": version("bilex"),
+        "torch": torch.__version__,
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "device": str(device),
+        "threads": torch.get_num_threads(),
+    }

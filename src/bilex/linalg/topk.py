@@ -1,0 +1,175 @@
+"""The one neighbour search: exact, blocked, under a memory budget, on any device.
+
+Every score in this package is a cosine plus a term of the candidate alone, s(q, j) = q · k_j + b_j, so that nearest
+neighbours, CSLS and the inverted softmax are the same search with another b. Nothing here ever builds the n x m matrix.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Progress = Callable[[int, int], None]
+    """Called with the rows done and the rows in all."""
+
+BUDGET = 512 * 2**20
+"""Working memory of one search in bytes, unless told otherwise; its inputs and its result come on top."""
+
+MOST_ROWS = 4096  # with KEY_BLOCK columns the scores of a block, 32 MB, just stay in a large cache: measured fastest
+KEY_BLOCK = 2048
+LANES = 32  # keys that share one maximum
+DENSE = 8  # below one group in DENSE holding a candidate, the candidates are picked singly
+
+
+class TopK(NamedTuple):
+    """The n best candidates of each query, best first; of equal scores the lower index comes first."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def topk(
+    queries: Tensor,
+    keys: Tensor,
+    n: int,
+    *,
+    bias: Tensor | None = None,
+    budget: int = BUDGET,
+    progress: Progress | None = None,
+) -> TopK:
+    """The n largest of q · kᵀ + b per query.  queries: (q, d), keys: (m, d), bias: (m,); fewer than n if m < n.
+
+    A block of scores is first reduced to the maxima of groups of `LANES` keys. A group whose maximum does not exceed
+    the n-th best score so far holds no candidate, and after a few blocks nearly none does: the search then costs
+    little more than the matrix product.
+    """
+    n = min(n, len(keys))
+    width = max(KEY_BLOCK, 16 * n)
+    best: list[TopK] = []
+    for rows, blocks in score_blocks(queries, keys, bias=bias, width=width, budget=budget):
+        found = TopK(rows.new_full((len(rows), n), -torch.inf), rows.new_zeros((len(rows), n), dtype=torch.long))
+        for start, scores in blocks:
+            _merge(found, start, scores)
+        best.append(_in_order(found))
+        if progress:
+            progress(sum(len(part.values) for part in best), len(queries))
+    if not best:
+        return TopK(queries.new_empty((0, n)), queries.new_empty((0, n), dtype=torch.long))
+    return TopK(torch.cat([part.values for part in best]), torch.cat([part.indices for part in best]))
+
+
+def logsumexp(
+    queries: Tensor, keys: Tensor, *, scale: float, budget: int = BUDGET, progress: Progress | None = None
+) -> Tensor:
+    """log Σ_j exp(scale q · k_j) per query: (q,)."""
+    sums: list[Tensor] = []
+    for rows, blocks in score_blocks(queries, keys, width=KEY_BLOCK, budget=budget):
+        total = rows.new_full((len(rows),), -torch.inf)
+        for _, scores in blocks:
+            total = torch.logaddexp(total, scores.mul_(scale).logsumexp(1))
+        sums.append(total)
+        if progress:
+            progress(sum(map(len, sums)), len(queries))
+    return torch.cat(sums) if sums else queries.new_empty(0)
+
+
+def ranks(queries: Tensor, keys: Tensor, gold: Tensor, *, bias: Tensor | None = None, budget: int = BUDGET) -> Tensor:
+    """Rank, from 1, of the best-scored gold key of each query among all keys: (q,).
+
+    gold: (q, g) key indices, padded with -1. Of equal scores the lower index ranks first, as in `topk`. The scores are
+    computed twice, in the same blocks, so that a gold key is compared with its own score to the last bit.
+    """
+    found: list[Tensor] = []
+    for rows, blocks in score_blocks(queries, keys, bias=bias, width=KEY_BLOCK, budget=budget, passes=2):
+        here = gold[sum(map(len, found)) :][: len(rows)].to(rows.device)
+        level = rows.new_full((len(rows), 1), -torch.inf)
+        place = here.new_full((len(rows), 1), len(keys))
+        above = here.new_zeros(len(rows))
+        for turn, (start, scores) in enumerate(blocks):
+            if turn < -(-len(keys) // KEY_BLOCK):
+                level, place = _best_gold(level, place, here, start, scores)
+            else:
+                index = torch.arange(start, start + scores.shape[1], device=scores.device)
+                above += ((scores > level) | ((scores == level) & (index < place))).sum(1)
+        found.append(above + 1)
+    return torch.cat(found) if found else gold.new_empty(0)
+
+
+def score_blocks(
+    queries: Tensor, keys: Tensor, *, bias: Tensor | None = None, width: int, budget: int = BUDGET, passes: int = 1
+) -> Iterator[tuple[Tensor, Iterator[tuple[int, Tensor]]]]:
+    """Blocks of queries and, for each, the blocks of scores (start, (rows, width)) that together cover all keys.
+
+    The scores live in one buffer that the next block overwrites. The keys are moved to the queries' device block by
+    block, so that they may be larger than its memory. The bias rides along as one more dimension, which costs less
+    than adding it to every score.
+    """
+    width = min(width, max(1, len(keys)))
+    # The scores themselves, and at most three times as much for picking the candidates of a block.
+    height = max(1, min(MOST_ROWS, budget // (4 * width * queries.element_size()), len(queries)))
+    buffer = queries.new_empty(height * width)
+
+    def blocks(rows: Tensor) -> Iterator[tuple[int, Tensor]]:
+        for start in list(range(0, len(keys), width)) * passes:
+            columns = keys[start : start + width].to(rows.device)
+            if bias is not None:
+                columns = torch.cat([columns, bias[start : start + width, None].to(columns)], 1)
+            scores = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
+            yield start, torch.mm(rows, columns.T, out=scores)
+
+    for first in range(0, len(queries), height):
+        rows = queries[first : first + height]
+        yield rows, blocks(rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1))
+
+
+def _merge(best: TopK, start: int, scores: Tensor) -> None:
+    """Put the scores of one block that belong among the best into their places, in place."""
+    lanes = LANES if scores.shape[1] % LANES == 0 and best.values.shape[1] <= KEY_BLOCK // LANES else 1
+    grouped = scores.view(len(scores), lanes, -1)
+    maxima = grouped.amax(1) if lanes > 1 else scores
+    bound = best.values[:, -1]
+    row, group = (maxima > bound[:, None]).nonzero(as_tuple=True)
+    if len(row) * DENSE > maxima.numel():
+        values, indices = scores.topk(min(best.values.shape[1], scores.shape[1]), dim=1)
+        _keep(best, torch.arange(len(scores), device=scores.device), values, indices + start)
+        return
+    candidates = grouped[row, :, group]
+    hit, lane = (candidates > bound[row, None]).nonzero(as_tuple=True)
+    if len(hit):
+        row, place, count = torch.unique_consecutive(row[hit], return_inverse=True, return_counts=True)
+        slot = torch.arange(len(hit), device=hit.device) - (count.cumsum(0) - count)[place]
+        values = scores.new_full((len(row), int(count.max())), -torch.inf)
+        indices = hit.new_zeros(values.shape)
+        values[place, slot] = candidates[hit, lane]
+        indices[place, slot] = lane * grouped.shape[2] + group[hit] + start
+        _keep(best, row, values, indices)
+
+
+def _keep(best: TopK, row: Tensor, values: Tensor, indices: Tensor) -> None:
+    """Merge candidates of some rows into the best of those rows."""
+    values = torch.cat([best.values[row], values], 1)
+    indices = torch.cat([best.indices[row], indices], 1)
+    top = values.topk(best.values.shape[1], dim=1)
+    best.values[row] = top.values
+    best.indices[row] = indices.gather(1, top.indices)
+
+
+def _in_order(found: TopK) -> TopK:
+    """Best first; equal scores by index."""
+    indices, by_index = found.indices.sort(dim=1)
+    values, by_value = found.values.gather(1, by_index).sort(dim=1, descending=True, stable=True)
+    return TopK(values, indices.gather(1, by_value))
+
+
+def _best_gold(level: Tensor, place: Tensor, gold: Tensor, start: int, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """The best gold score seen so far and its index (the lowest, of equals), (q, 1) each, after one more block."""
+    inside = (gold >= start) & (gold < start + scores.shape[1])
+    here = scores.gather(1, (gold - start).clamp(0, scores.shape[1] - 1)).masked_fill(~inside, -torch.inf)
+    new = torch.maximum(level, here.amax(1, keepdim=True))
+    candidate = gold.masked_fill(~inside | (here < new), torch.iinfo(gold.dtype).max).amin(1, keepdim=True)
+    return new, torch.where(new > level, candidate, torch.minimum(place, candidate))

@@ -1,0 +1,82 @@
+"""What a method hands back: two maps into one shared space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from bilex.errors import AlignmentError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mapping(ABC):
+    """Maps source rows and target rows, normalized as in `fit`, into one space. Immutable; made of named arrays.
+
+    A new kind says `class NewMapping(Mapping, kind="new")` and is found by that name when a run is opened.
+    """
+
+    kind: ClassVar[str]
+    kinds: ClassVar[dict[str, type[Mapping]]] = {}
+
+    def __init_subclass__(cls, *, kind: str) -> None:
+        super().__init_subclass__()
+        cls.kind = kind
+        Mapping.kinds[kind] = cls
+
+    @abstractmethod
+    def source(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
+        """Source rows (n, d) in the shared space (n, e).
+
+        `among` is the whole normalized source table, for maps that look at a word's neighbours; without it, `rows`
+        is that table.
+        """
+
+    @abstractmethod
+    def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
+        """Target rows (m, d) in the shared space (m, e); `among` as in `source`."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Tensor]:
+        """All that the mapping consists of, by name."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
+        """The inverse of `arrays`."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinearMapping(Mapping, kind="linear"):
+    """x → x A, z → z B. Without B the target rows stay where they are.  A: (d, e), B: (d, e)."""
+
+    source_matrix: Tensor
+    target_matrix: Tensor | None = None
+
+    def source(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """X A."""
+        return rows @ self.source_matrix.to(rows)
+
+    def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Z B, or Z."""
+        return rows if self.target_matrix is None else rows @ self.target_matrix.to(rows)
+
+    def arrays(self) -> dict[str, Tensor]:
+        """The one or two matrices."""
+        arrays = {"source_matrix": self.source_matrix, "target_matrix": self.target_matrix}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
+        """The inverse of `arrays`."""
+        return cls(**arrays)
+
+
+def mapping_from_arrays(kind: str, arrays: dict[str, Tensor]) -> Mapping:
+    """A mapping of the named kind."""
+    if kind not in Mapping.kinds:
+        raise AlignmentError(f"unknown kind of mapping {kind!r}; known: {', '.join(Mapping.kinds)}; update bilex")
+    return Mapping.kinds[kind].from_arrays(arrays)

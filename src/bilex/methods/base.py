@@ -1,0 +1,81 @@
+"""The contract of a method, and how one is found by its name."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+import bilex.methods
+from bilex.errors import SettingsError
+from bilex.normalize import check_steps
+from bilex.settings import from_text, nearest_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping as Dict
+
+    from torch import Generator, Tensor
+
+    from bilex.mapping import Mapping
+    from bilex.trace import Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(ABC):
+    """A published system as a value: its settings are its fields, `fit` gives back a mapping and changes nothing.
+
+    A new method is a new file in `methods/` with a frozen dataclass that has a `name`, a `paper` and a `fit`; it is
+    found by being there.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    uses_dev: ClassVar[bool] = False
+    """Whether `fit` chooses something on a dev lexicon; if so, one is held out of the train lexicon where none is given."""
+
+    normalize: tuple[str, ...] = ("unit", "center", "unit")
+    """Steps done to both tables before `fit`."""
+
+    def __post_init__(self) -> None:
+        check_steps(self.normalize)
+
+    @abstractmethod
+    def fit(
+        self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
+    ) -> Mapping:
+        """Learn the mapping.
+
+        x: (n, d) and z: (m, d) are the whole normalized tables in order of frequency, not to be changed; pairs: (p, 2)
+        rows of x and z that translate each other; dev: (q, 2), the same for choices; all randomness comes from
+        `generator`; `trace` takes a record per epoch or round.
+        """
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(cls) or "").split("\n")[0]
+
+
+@cache
+def all_methods() -> dict[str, type[Method]]:
+    """Every method by its name, in alphabetical order."""
+    for module in pkgutil.iter_modules(bilex.methods.__path__):
+        importlib.import_module(f"bilex.methods.{module.name}")
+    found: list[type[Method]] = []
+    pending = Method.__subclasses__()
+    while pending:
+        found.append(pending.pop())
+        pending += found[-1].__subclasses__()
+    return {method.name: method for method in sorted(found, key=lambda m: m.name) if not inspect.isabstract(method)}
+
+
+def get_method(name: str, settings: Dict[str, str] | None = None) -> Method:
+    """The method of that name, with settings given as text (as on the command line)."""
+    known = all_methods()
+    if name not in known:
+        raise SettingsError(f"there is no method {name!r}{nearest_name(name, known)}; methods: {', '.join(known)}")
+    return from_text(known[name], settings or {}, what=f"method {name}")

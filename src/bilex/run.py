@@ -1,0 +1,191 @@
+"""The run folder: an alignment on disk, self-contained, without pickle.
+
+    alignment.json        what was aligned, with which settings, versions and file hashes
+    mapping.safetensors   the mapping and the fitted normalization
+    source.safetensors    the tables as they were used, memory-mapped when opened
+    target.safetensors
+    train.tsv, dev.tsv    the dictionaries as they were used
+    trace.jsonl           one record per epoch or round
+    cache/                penalties of retrieval, computed at first use; may be deleted at any time
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from bilex.alignment import Alignment
+from bilex.errors import AlignmentError
+from bilex.files import replacing, replacing_folder
+from bilex.lexicon import Lexicon
+from bilex.mapping import mapping_from_arrays
+from bilex.normalize import Normalizer
+from bilex.table import EmbeddingTable
+from bilex.trace import Trace
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import torch
+    from torch import Tensor
+
+    from bilex.retrieval import Retrieval
+    from bilex.retrieval.base import Side
+
+FORMAT = {"format": "bilex-alignment", "version": 1}
+
+
+def save(alignment: Alignment, path: str | PathLike[str]) -> None:
+    """Write a run folder, whole or not at all."""
+    check_free(path)
+    path = Path(path)
+    arrays = {f"mapping.{name}": array for name, array in alignment.mapping.arrays().items()}
+    arrays |= alignment.source_normalizer.arrays("source_normalizer")
+    arrays |= alignment.target_normalizer.arrays("target_normalizer")
+    description = {
+        **FORMAT,
+        "mapping": alignment.mapping.kind,
+        "normalize": alignment.source_normalizer.steps,
+        "subwords": {side: _subword_file(getattr(alignment, side)) for side in ("source", "target")},
+        **alignment.provenance,
+    }
+    try:
+        with replacing_folder(path) as folder:
+            save_file({name: array.cpu().contiguous() for name, array in arrays.items()}, folder / "mapping.safetensors")
+            alignment.source.write(folder / "source.safetensors")
+            alignment.target.write(folder / "target.safetensors")
+            alignment.train.write(folder / "train.tsv")
+            if alignment.dev is not None:
+                alignment.dev.write(folder / "dev.tsv")
+            alignment.trace.write(folder / "trace.jsonl")
+            text = json.dumps(description, indent=2, ensure_ascii=False)
+            (folder / "alignment.json").write_text(text + "\n", encoding="utf-8")
+    except (OSError, SafetensorError) as error:
+        raise AlignmentError(f"{path}: cannot be written: {error}; nothing was left behind") from error
+
+
+def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
+    """Open a run folder."""
+    from bilex.fitting import choose_device
+
+    path, place = Path(path), choose_device(device)
+    description = describe(path)
+    arrays = _load_arrays(path / "mapping.safetensors")
+    prefix = "mapping."
+    import_mapping_kinds()
+    mapping = mapping_from_arrays(
+        description["mapping"],
+        {name.removeprefix(prefix): array.to(place) for name, array in arrays.items() if name.startswith(prefix)},
+    )
+    return Alignment(
+        source=_load_table(path, "source", description),
+        target=_load_table(path, "target", description),
+        source_normalizer=Normalizer.from_arrays(description["normalize"], arrays, "source_normalizer"),
+        target_normalizer=Normalizer.from_arrays(description["normalize"], arrays, "target_normalizer"),
+        mapping=mapping,
+        train=Lexicon.read(path / "train.tsv", separator="tab"),
+        dev=Lexicon.read(path / "dev.tsv", separator="tab") if (path / "dev.tsv").exists() else None,
+        trace=Trace.read(path / "trace.jsonl"),
+        provenance={name: value for name, value in description.items() if name not in _OWN},
+        device=place,
+        folder=path,
+    )
+
+
+_OWN = {*FORMAT, "mapping", "normalize", "subwords"}
+
+
+def describe(path: str | PathLike[str]) -> dict[str, Any]:
+    """The contents of a run's alignment.json."""
+    file = Path(path) / "alignment.json"
+    if not file.is_file():
+        raise AlignmentError(f"{path}: this is no run folder (it has no alignment.json); make one with bilex align")
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise AlignmentError(f"{file}: cannot be read: {error}; align again") from error
+    if {name: found.get(name) for name in FORMAT} != FORMAT:
+        raise AlignmentError(f"{file}: not a run folder that this version of bilex can open; update bilex")
+    return found
+
+
+def check_free(path: str | PathLike[str]) -> None:
+    """Refuse a place that is taken, before any work is done."""
+    if Path(path).exists():
+        raise AlignmentError(f"{path} exists already and is left as it is: choose another name, or remove it first")
+
+
+class KeptPenalties(dict["Side", "Tensor | None"]):
+    """Penalties by side, kept in the run folder; a folder that cannot be written to just keeps none."""
+
+    def __init__(self, folder: Path, retrieval: Retrieval, device: torch.device) -> None:
+        super().__init__()
+        settings = [f"{name}={value}" for name, value in dataclasses.asdict(retrieval).items()]
+        self._stem = folder / "cache" / "-".join([retrieval.name, *settings])
+        for side in ("source", "target"):
+            with contextlib.suppress(OSError, SafetensorError, KeyError):
+                super().__setitem__(side, load_file(self._file(side), device=str(device))["penalty"])
+
+    def __setitem__(self, side: Side, penalty: Tensor | None) -> None:
+        super().__setitem__(side, penalty)
+        if penalty is not None:
+            with contextlib.suppress(OSError, SafetensorError):
+                self._stem.parent.mkdir(exist_ok=True)
+                with replacing(self._file(side)) as temporary:
+                    save_file({"penalty": penalty.cpu().contiguous()}, temporary)
+
+    def _file(self, side: Side) -> Path:
+        return self._stem.with_name(f"{self._stem.name}.{side}.safetensors")
+
+
+def import_mapping_kinds() -> None:
+    """Kinds of mappings live beside their methods: have them all known."""
+    from bilex.methods.base import all_methods
+
+    all_methods()
+
+
+def _subword_file(table: EmbeddingTable) -> str | None:
+    if table.subwords is None or table.origin is None:
+        return None
+    return str(table.origin.resolve())
+
+
+def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:
+    table = EmbeddingTable.read(path / f"{side}.safetensors")
+    file = description["subwords"][side]
+    return table if file is None else dataclasses.replace(table, subwords=LaterSubwords(Path(file)))
+
+
+class LaterSubwords:
+    """Subword vectors of a table that is too large to copy into a run: its file is opened when a word asks for it."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._table: EmbeddingTable | None = None
+
+    def __call__(self, word: str) -> Any:  # noqa: ANN401
+        """The vector that the original file makes for an unknown word."""
+        if self._table is None:
+            if not self._file.is_file():
+                raise AlignmentError(
+                    f"{word!r} is not in the table, and {self._file}, whose subwords could give it a vector, is gone; "
+                    "put the file back, or align again"
+                )
+            self._table = EmbeddingTable.read(self._file, max_words=1)
+        assert self._table.subwords is not None
+        return self._table.subwords(word)
+
+
+def _load_arrays(path: Path) -> dict[str, Tensor]:
+    try:
+        arrays: dict[str, Tensor] = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise AlignmentError(f"{path}: cannot be read: {error}; align again") from error
+    return arrays

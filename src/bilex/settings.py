@@ -1,0 +1,99 @@
+"""Settings are fields of frozen dataclasses; this turns text from a command line into them, with clear refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+import typing
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from bilex.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Settings = TypeVar("Settings")
+
+
+def from_text(cls: type[Settings], texts: Mapping[str, str], *, what: str) -> Settings:
+    """An instance of a dataclass from texts by field name; fields not named keep their defaults."""
+    kinds = field_types(cls)
+    values = {}
+    for key, text in texts.items():
+        if key not in kinds:
+            raise SettingsError(f"{what} has no setting {key!r}{nearest_name(key, kinds)}; it has: {', '.join(kinds)}")
+        try:
+            values[key] = parse(text, kinds[key])
+        except ValueError as error:
+            raise SettingsError(f"{what}: {key}={text!r}: {error}") from None
+    return cls(**values)
+
+
+def field_types(cls: type) -> dict[str, Any]:
+    """The types of a dataclass's fields by name."""
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def parse(text: str, kind: Any) -> Any:  # noqa: ANN401
+    """A value of the type from its text; ValueError says what was needed."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return _parse_union(text, args)
+    if origin is Literal:
+        return _parse_choice(text, args)
+    if origin is tuple:
+        return tuple(parse(part, args[0]) for part in text.replace("+", ",").split(",") if part)
+    if kind is bool:
+        return _parse_choice(text.lower(), ("true", "false")) == "true"
+    if kind in (int, float):
+        return _parse_number(text, kind)
+    if kind is str:
+        return text
+    raise ValueError("this setting can only be given from Python")
+
+
+def describe(kind: Any) -> str:  # noqa: ANN401
+    """A type as people write it: `int`, `float or none`, `linear|tanh`."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return " or ".join("none" if part is types.NoneType else describe(part) for part in args)
+    if origin is Literal:
+        return "|".join(map(str, args))
+    if origin is tuple:
+        return f"{describe(args[0])},..."
+    return getattr(kind, "__name__", str(kind))
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """' (did you mean …?)' or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _parse_number(text: str, kind: type[int] | type[float]) -> int | float:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError("needed a whole number" if kind is int else "needed a number") from None
+
+
+def _parse_choice(text: str, choices: tuple[Any, ...]) -> Any:  # noqa: ANN401
+    for choice in choices:
+        if text == str(choice):
+            return choice
+    raise ValueError(f"needed one of {', '.join(map(str, choices))}")
+
+
+def _parse_union(text: str, kinds: tuple[Any, ...]) -> Any:  # noqa: ANN401
+    if types.NoneType in kinds and text.lower() == "none":
+        return None
+    problems = []
+    for kind in kinds:
+        if kind is not types.NoneType:
+            try:
+                return parse(text, kind)
+            except ValueError as error:
+                problems.append(str(error))
+    raise ValueError(" or ".join(problems))
