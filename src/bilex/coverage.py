@@ -1,0 +1,187 @@
+"""A lexicon found again in two tables: its pairs as rows, with an exact account of what is left out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Protocol, Self
+
+import numpy as np
+
+from bilex.errors import LexiconError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bilex.lexicon import Lexicon
+
+EXAMPLES = 5
+
+
+class Vocabulary(Protocol):
+    """What a dictionary needs to know of a table; `EmbeddingTable` is one."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """Words in row order."""
+
+    @property
+    def index(self) -> Mapping[str, int]:
+        """Row of each word."""
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Pairs that are not covered for one reason, and the words to blame, each once."""
+
+    pairs: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class LexiconIndex:
+    """The pairs of a lexicon as rows of two tables, with an exact account of what is left out.
+
+    `pairs_total = pairs_covered + missing_source.pairs + missing_target.pairs + missing_both.pairs + duplicates`.
+    """
+
+    name: str
+    pairs: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(p, 2) rows of source and target in file order, each pair once."""
+    gold: dict[int, list[int]]
+    """Source row -> rows of all its targets."""
+    sources: dict[str, int]
+    """Source words with at least one covered pair -> row."""
+    pairs_total: int
+    sources_total: int
+    missing_source: Missing
+    missing_target: Missing
+    missing_both: Missing
+    duplicates: int
+    folded: int
+    """How many words were found only by folding case."""
+    pairs_swapped: int
+    """How many pairs would be covered if the two tables were swapped."""
+    vocabulary_sizes: tuple[int, int]
+
+    @property
+    def pairs_covered(self) -> int:
+        """How many different pairs are in both tables."""
+        return len(self.pairs)
+
+    @property
+    def sources_covered(self) -> int:
+        """How many source words have at least one covered pair."""
+        return len(self.sources)
+
+    def require_usable(self, minimum: int = 1) -> Self:
+        """Itself, if at least `minimum` pairs are covered and the dictionary does not run the other way."""
+        covered, swapped = self.pairs_covered, self.pairs_swapped
+        if swapped >= 10 and swapped > 3 * covered:
+            raise LexiconError(
+                f"{self.name} seems to run from target to source: {covered} of {self.pairs_total} pairs fit as given, "
+                f"{swapped} when swapped; swap the two tables or the dictionary's columns"
+            )
+        if covered < minimum:
+            raise LexiconError(self._too_few(minimum))
+        return self
+
+    def _too_few(self, minimum: int) -> str:
+        sizes = " and ".join(f"{size:,}" for size in self.vocabulary_sizes)
+        missing = (*self.missing_both.words, *self.missing_source.words, *self.missing_target.words)
+        return (
+            f"{self.name}: {self.pairs_covered} of {self.pairs_total} pairs are in both vocabularies "
+            f"({sizes} words), needed at least {minimum}; not found: {_examples(missing)}. Check letter case "
+            "(--fold-case), read more words (--max-words), and that the dictionary is for these two languages"
+        )
+
+    def summary(self) -> list[str]:
+        """The account in lines for people."""
+        lines = [
+            f"{self.pairs_covered} of {self.pairs_total} pairs are in both vocabularies",
+            f"{self.sources_covered} of {self.sources_total} source words have a translation there",
+        ]
+        missing = {"source": self.missing_source, "target": self.missing_target, "source and target": self.missing_both}
+        for side, found in missing.items():
+            if found.pairs:
+                lines.append(f"{found.pairs} pairs lack the {side} word: {_examples(found.words)}")
+        if self.duplicates:
+            lines.append(f"{self.duplicates} repeated pairs dropped")
+        if self.folded:
+            lines.append(f"{self.folded} words matched only by folding case")
+        return lines
+
+    def to_json(self) -> dict[str, object]:
+        """The account as plain values for `json.dumps`; the rows themselves are left out."""
+        counted = ("name", "pairs_total", "pairs_covered", "sources_total", "sources_covered", "duplicates", "folded")
+        missing = {key: asdict(getattr(self, key)) for key in ("missing_source", "missing_target", "missing_both")}
+        listed = {key: {**found, "words": list(found["words"])} for key, found in missing.items()}
+        return {key: getattr(self, key) for key in counted} | listed | {"vocabulary_sizes": list(self.vocabulary_sizes)}
+
+
+class _Lookup:
+    """Rows by word, exact first; remembers the words found only by folding."""
+
+    def __init__(self, table: Vocabulary, fold_case: bool) -> None:
+        self.size = len(table)
+        self.rows = table.index
+        self.folded_rows: dict[str, int] = {}
+        self.folded: set[str] = set()
+        for row, word in enumerate(table.words if fold_case else ()):
+            self.folded_rows.setdefault(word.casefold(), row)
+
+    def find(self, word: str) -> int | None:
+        row = self.rows.get(word)
+        return self.folded_rows.get(word.casefold()) if row is None and self.folded_rows else row
+
+    def count(self, word: str) -> int | None:
+        row = self.find(word)
+        if row is not None and word not in self.rows:
+            self.folded.add(word)
+        return row
+
+
+def find_pairs(lexicon: Lexicon, source: Vocabulary, target: Vocabulary, *, fold_case: bool) -> LexiconIndex:
+    """Find the pairs in two tables; exactly, or with `fold_case` also by `str.casefold`, first row first."""
+    return _find(lexicon, _Lookup(source, fold_case), _Lookup(target, fold_case))
+
+
+def _find(lexicon: Lexicon, source: _Lookup, target: _Lookup) -> LexiconIndex:
+    covered: dict[tuple[int, int], None] = {}
+    sources: dict[str, int] = {}
+    missing: dict[str, list[tuple[str, str]]] = {"source": [], "target": [], "both": []}
+    unique = dict.fromkeys(lexicon.pairs)
+    for pair in unique:
+        row, column = source.count(pair[0]), target.count(pair[1])
+        if row is not None and column is not None:
+            covered[row, column] = None
+            sources.setdefault(pair[0], row)
+        else:
+            missing["target" if row is not None else "source" if column is not None else "both"].append(pair)
+    gold: dict[int, list[int]] = {}
+    for row, column in covered:
+        gold.setdefault(row, []).append(column)
+    return LexiconIndex(
+        name=lexicon.name,
+        pairs=np.array(list(covered), dtype=np.int64).reshape(-1, 2),
+        gold=gold,
+        sources=sources,
+        pairs_total=len(lexicon),
+        sources_total=len(lexicon.sources),
+        missing_source=_missing(missing["source"], [0]),
+        missing_target=_missing(missing["target"], [1]),
+        missing_both=_missing(missing["both"], [0, 1]),
+        duplicates=len(lexicon) - len(covered) - sum(map(len, missing.values())),
+        folded=len(source.folded) + len(target.folded),
+        pairs_swapped=sum(target.find(a) is not None and source.find(b) is not None for a, b in unique),
+        vocabulary_sizes=(source.size, target.size),
+    )
+
+
+def _missing(pairs: list[tuple[str, str]], sides: list[int]) -> Missing:
+    return Missing(len(pairs), tuple(dict.fromkeys(pair[side] for pair in pairs for side in sides)))
+
+
+def _examples(words: Sequence[str]) -> str:
+    return ", ".join(words[:EXAMPLES]) + (", ..." if len(words) > EXAMPLES else "")

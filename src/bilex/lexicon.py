@@ -1,0 +1,122 @@
+"""Dictionaries: word pairs read from a file, split by source word, and found again in two tables.
+
+Nothing here imports torch, so that a dictionary can be looked at without waiting for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from bilex.coverage import LexiconIndex, find_pairs
+from bilex.errors import LexiconError, SettingsError
+from bilex.io.dictionary import ASCII_SPACE, LexiconReport, Separator, read_pairs, write_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from bilex.coverage import Vocabulary
+
+__all__ = ["Lexicon", "LexiconIndex", "LexiconReport"]
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Word pairs in file order, repeated lines included; a source may have several targets."""
+
+    pairs: tuple[tuple[str, str], ...]
+    origin: Path | None = field(default=None, compare=False)
+    report: LexiconReport | None = field(default=None, compare=False)
+
+    @classmethod
+    def read(
+        cls, path: Path | str, *, separator: Separator = "auto", comment: str | None = "#", encoding: str = "utf-8"
+    ) -> Self:
+        """Read `source<separator>target` lines; further columns, blank and comment lines are counted in `report`.
+
+        A line is a comment if it begins with `comment`, except where `comment` alone is the first field of a tab or
+        comma separated line: `#<TAB>dièse` is a pair.
+        """
+        path = Path(path)
+        pairs, report = read_pairs(path, separator=separator, comment=comment, encoding=encoding)
+        return cls(pairs=pairs, origin=path, report=report)
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Self:
+        """A lexicon of pairs at hand; both words of each must hold something."""
+        kept = tuple((source, target) for source, target in pairs)
+        for number, pair in enumerate(kept, start=1):
+            if not all(word.strip(ASCII_SPACE) for word in pair):
+                raise LexiconError(f"pair {number}: found an empty word in {pair!r}, needed a source and a target")
+        return cls(pairs=kept)
+
+    def write(self, path: Path | str) -> None:
+        """Write tab separated UTF-8 lines that `read` gives back as they are."""
+        write_pairs(Path(path), self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.pairs)
+
+    @property
+    def name(self) -> str:
+        """The file it came from, for messages."""
+        return "the dictionary" if self.origin is None else str(self.origin)
+
+    @property
+    def sources(self) -> list[str]:
+        """Every source word once, in order."""
+        return list(dict.fromkeys(source for source, _ in self.pairs))
+
+    def targets_of(self) -> dict[str, list[str]]:
+        """Targets of each source word, each once, in order."""
+        targets: dict[str, dict[str, None]] = {}
+        for source, target in self.pairs:
+            targets.setdefault(source, {})[target] = None
+        return {source: list(found) for source, found in targets.items()}
+
+    def split(self, share: float = 0.1, *, count: int | None = None, rng_seed: int) -> tuple[Self, Self]:
+        """(rest, held out): a share, or a count, of the source words is held out with all their pairs.
+
+        No source word is on both sides; a target word can be. The order of pairs is kept.
+        """
+        if count is None and not 0 < share < 1:
+            raise SettingsError(f"share={share}: needed a number between 0 and 1")
+        sources = self.sources
+        held = round(share * len(sources)) if count is None else count
+        if not 0 < held < len(sources):
+            raise LexiconError(
+                f"{self.name}: cannot hold out {held} of {len(sources)} source words, one side would be empty; "
+                f"needed 1 to {len(sources) - 1}: choose another share or count, or use a larger dictionary"
+            )
+        # Raw bits of PCG64 are promised to stay the same in every numpy; `permutation` is not.
+        order = np.argsort(np.random.PCG64(rng_seed).random_raw(len(sources)), kind="stable")
+        chosen = {sources[i] for i in order[:held]}
+        return self._where(lambda source: source not in chosen), self._where(lambda source: source in chosen)
+
+    def swapped(self) -> Self:
+        """The same pairs from target to source."""
+        return replace(self, pairs=tuple((target, source) for source, target in self.pairs), report=None)
+
+    def without_sources(self, words: Iterable[str]) -> Self:
+        """The pairs whose source is none of `words`."""
+        unwanted = frozenset(words)
+        return self._where(lambda source: source not in unwanted)
+
+    def union(self, other: Lexicon) -> Self:
+        """These pairs, then those of `other` that are not among them."""
+        known = set(self.pairs)
+        added = tuple(pair for pair in other.pairs if pair not in known)
+        return replace(self, pairs=self.pairs + added, report=None)
+
+    def index(self, source: Vocabulary, target: Vocabulary, *, fold_case: bool = False) -> LexiconIndex:
+        """Find the pairs in two tables; exactly, or with `fold_case` also by `str.casefold`, first row first."""
+        return find_pairs(self, source, target, fold_case=fold_case)
+
+    def _where(self, wanted: Callable[[str], bool]) -> Self:
+        return replace(self, pairs=tuple(pair for pair in self.pairs if wanted(pair[0])), report=None)

@@ -1,0 +1,50 @@
+"""A small real sample to try everything with, offline: English-French and English-Finnish.
+
+Where the data come from, how they were chosen and under which licences: `NOTICE.md` beside this file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+
+from bilex.errors import SettingsError
+from bilex.lexicon import Lexicon
+from bilex.table import EmbeddingTable
+
+_PAIRS = ("en-fr", "en-fi")
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Two tables of 5,700 words and a dictionary in three parts that share no source word."""
+
+    source: EmbeddingTable
+    target: EmbeddingTable
+    train: Lexicon
+    dev: Lexicon
+    test: Lexicon
+
+
+def pairs() -> list[str]:
+    """The language pairs to choose from."""
+    return list(_PAIRS)
+
+
+def load(pair: str) -> Sample:
+    """The tables and lexicons of one language pair."""
+    if pair not in _PAIRS:
+        raise SettingsError(f"no sample for {pair!r}; choose one of {', '.join(_PAIRS)}")
+    source, target = pair.split("-")
+    train, dev, test = (_lexicon(f"{pair}.{part}.tsv") for part in ("train", "dev", "test"))
+    return Sample(_table(source), _table(target), train, dev, test)
+
+
+def _table(language: str) -> EmbeddingTable:
+    with as_file(files(__name__) / "data" / f"{language}.safetensors") as path:
+        return EmbeddingTable.read(path)
+
+
+def _lexicon(name: str) -> Lexicon:
+    with as_file(files(__name__) / "data" / name) as path:
+        return Lexicon.read(path)
