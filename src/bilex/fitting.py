@@ -184,7 +184,7 @@ def choose_device(name: str | None) -> torch.device:
     return device
 
 
-def _tensor(pairs: Any, device: torch.device) -> Tensor:  # noqa: ANN401
+def _tensor(pairs: Any, device: torch.device) -> Tensor:
     return torch.from_numpy(pairs).to(device)
 
 
@@ -203,11 +203,12 @@ def _describe_file(path: Path | None) -> dict[str, Any]:
 
 
 def _describe_protocol(inputs: Inputs) -> str:
+    if not inputs.method.uses_dev:
+        return "no choices made; all of train is trained on"
     if inputs.dev is not None:
         return "choices on the dev dictionary given"
-    if inputs.method.uses_dev:
-        return f"choices on {inputs.dev_share:.0%} of the source words of train, held out with rng_seed {inputs.rng_seed}"
-    return "no choices made; all of train is trained on"
+    share = f"{inputs.dev_share:.0%} of the source words of train"
+    return f"choices on {share}, held out with rng_seed {inputs.rng_seed} and not trained on"
 
 
 def _versions(device: torch.device) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """The run folder: an alignment on disk, self-contained, without pickle.
 
-    alignment.json        what was aligned, with which settings, versions and file hashes
-    mapping.safetensors   the mapping and the fitted normalization
-    source.safetensors    the tables as they were used, memory-mapped when opened
-    target.safetensors
-    train.tsv, dev.tsv    the dictionaries as they were used
-    trace.jsonl           one record per epoch or round
-    cache/                penalties of retrieval, computed at first use; may be deleted at any time
+alignment.json        what was aligned, with which settings, versions and file hashes
+mapping.safetensors   the mapping and the fitted normalization
+source.safetensors    the tables as they were used, memory-mapped when opened
+target.safetensors
+train.tsv, dev.tsv    the dictionaries as they were used
+trace.jsonl           one record per epoch or round
+cache/                penalties of retrieval, computed at first use; may be deleted at any time
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
 from bilex.errors import AlignmentError
@@ -57,7 +58,7 @@ def save(alignment: Alignment, path: str | PathLike[str]) -> None:
     }
     try:
         with replacing_folder(path) as folder:
-            save_file({name: array.cpu().contiguous() for name, array in arrays.items()}, folder / "mapping.safetensors")
+            (folder / "mapping.safetensors").write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))
             alignment.source.write(folder / "source.safetensors")
             alignment.target.write(folder / "target.safetensors")
             alignment.train.write(folder / "train.tsv")
@@ -138,7 +139,7 @@ class KeptPenalties(dict["Side", "Tensor | None"]):
             with contextlib.suppress(OSError, SafetensorError):
                 self._stem.parent.mkdir(exist_ok=True)
                 with replacing(self._file(side)) as temporary:
-                    save_file({"penalty": penalty.cpu().contiguous()}, temporary)
+                    temporary.write_bytes(to_bytes({"penalty": _plain(penalty)}))
 
     def _file(self, side: Side) -> Path:
         return self._stem.with_name(f"{self._stem.name}.{side}.safetensors")
@@ -149,6 +150,10 @@ def import_mapping_kinds() -> None:
     from bilex.methods.base import all_methods
 
     all_methods()
+
+
+def _plain(array: Tensor) -> Tensor:
+    return array.cpu().contiguous()
 
 
 def _subword_file(table: EmbeddingTable) -> str | None:
@@ -170,7 +175,7 @@ class LaterSubwords:
         self._file = file
         self._table: EmbeddingTable | None = None
 
-    def __call__(self, word: str) -> Any:  # noqa: ANN401
+    def __call__(self, word: str) -> Any:
         """The vector that the original file makes for an unknown word."""
         if self._table is None:
             if not self._file.is_file():

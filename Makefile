@@ -1,0 +1,31 @@
+# Two commands set everything up in .venv: `make demo` and `make test`. torch comes in the CPU build that constraints.txt pins.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+
+.PHONY: demo test clean
+
+demo: .venv/demo
+	$(BIN)/bilex demo
+
+test: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf .venv build site
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+# The stamps make a second call start at once; a change of the requirements installs again.
+.venv/demo: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) --editable .
+	touch $@
+
+.venv/test: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) --editable '.[test,docs]'
+	touch $@ .venv/demo

@@ -1,0 +1,90 @@
+"""The command line: one file per group of commands, imported only when one of them is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from bilex import __version__
+from bilex.errors import BilexError
+
+COMMANDS = {
+    "demo": ("demo", "Align the bundled sample and show what comes out."),
+    "inspect": ("tables", "Say what a file of word vectors holds."),
+    "convert": ("tables", "Convert word vectors from one format to another."),
+    "methods": ("methods", "List the methods, or the settings of one."),
+    "align": ("align", "Map two sets of word vectors into one space."),
+    "evaluate": ("evaluate", "Measure an alignment against a dictionary."),
+    "similarity": ("evaluate", "Correlate cosines in the shared space with human judgements."),
+    "translate": ("translate", "Translate words."),
+    "induce": ("translate", "Write the whole bilingual lexicon."),
+    "export": ("translate", "Write the mapped word vectors."),
+}
+"""Where each command lives, and its line in the help (kept here so that `bilex --help` need not import them)."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The commands in the order of a first hour."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(f"bilex.cli.{module}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The commands with one line each."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bilex")
+def cli() -> None:
+    """Bilingual lexicon induction: from two sets of word vectors and a small dictionary to a large one.
+
+    Start with `bilex demo`, then `bilex align SOURCE TARGET --train DICT --output RUN` and `bilex translate RUN WORD`.
+    """
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run a command. Exit code 0: done; 1: it could not be done, and why is on stderr; 2: wrong usage."""
+    try:
+        _run(args)
+    except BilexError as error:
+        _fail(str(error))
+    except BrokenPipeError:  # the reader of a pipe has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except MemoryError:
+        _fail("out of memory: read fewer words (--max-words), or use a machine with more")
+
+
+def _run(args: list[str] | None) -> None:
+    try:
+        code: Any = cli.main(args, prog_name="bilex", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.stderr.write("bilex: interrupted\n")
+        sys.exit(130)
+    sys.stdout.flush()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str) -> None:
+    sys.stderr.write(f"bilex: {message}\n")
+    sys.exit(1)

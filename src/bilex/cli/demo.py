@@ -1,0 +1,91 @@
+"""bilex demo."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from bilex.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bilex.alignment import Alignment
+    from bilex.sample import Sample
+
+SHOWN = ("school", "mother", "lake", "chocolate", "shirt", "accept", "rare", "earthquake")
+"""Words of both test lexicons: none was trained on."""
+
+
+@click.command()
+@click.option("--output", type=options.RunPath, default="demo-output", show_default=True, help="Folder to write to.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+def demo(output: Path, as_json: bool) -> None:
+    """Align the bundled English-French and English-Finnish samples with every method, and show what comes out."""
+    from bilex import sample
+
+    started = time.perf_counter()
+    results = [_align(pair, sample.load(pair), output, as_json=as_json) for pair in sample.pairs()]
+    seconds = time.perf_counter() - started
+    if as_json:
+        options.print_json({"pairs": results, "seconds": seconds})
+        return
+    click.echo(f"Done in {seconds:.0f} s. Now look up words yourself, or bring your own vectors:")
+    click.echo(f"  bilex translate {results[0]['run']} cat dog")
+    click.echo("  bilex align SOURCE.vec TARGET.vec --train DICTIONARY.tsv --output my-run")
+
+
+def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str, object]:
+    """Align one pair with every method; print the scores, some translations, and where the lexicon is."""
+    from bilex.fitting import align
+    from bilex.methods.base import all_methods
+
+    scores, best, best_dev = [], None, -1.0
+    for method in all_methods():
+        alignment = align(data.source, data.target, data.train, dev=data.dev, method=method)
+        dev = alignment.evaluate(data.dev).scores.mrr
+        scores.append({"method": method, **alignment.evaluate(data.test).to_json()})
+        if dev > best_dev:  # the method to show is chosen on dev, as everything is
+            best, best_dev = alignment, dev
+    assert best is not None
+    run, lexicon = output / pair, output / f"{pair}.tsv"
+    pairs = _write(best, run, lexicon)
+    if not as_json:
+        _print(pair, data, scores, best, lexicon, pairs)
+    return {"pair": pair, "scores": scores, "run": str(run), "lexicon": str(lexicon), "lexicon_pairs": pairs}
+
+
+def _write(alignment: Alignment, run: Path, lexicon: Path) -> int:
+    """The run and its mutual lexicon; a demo run of before is replaced."""
+    import shutil
+
+    from bilex.cli.translate import write_entries
+
+    run.parent.mkdir(parents=True, exist_ok=True)
+    if (run / "alignment.json").is_file():
+        shutil.rmtree(run)
+    alignment.save(run)
+    entries = alignment.induce(mutual=True)
+    write_entries(lexicon, entries, "tsv")
+    return len(entries)
+
+
+def _print(
+    pair: str, data: Sample, scores: list[dict[str, object]], best: Alignment, lexicon: Path, pairs: int
+) -> None:
+    covered, all_sources = scores[0]["covered"], scores[0]["sources"]
+    click.echo(
+        f"{pair}: {len(data.source):,} and {len(data.target):,} words, {len(data.train):,} train pairs; "
+        f"tested on {covered} of {all_sources} source words not trained on"
+    )
+    rows = [(s["method"], *(f"{s[key]:.1f}" for key in ("p_at_1", "p_at_5", "p_at_10"))) for s in scores]
+    options.print_table(["method", "P@1", "P@5", "P@10"], rows)
+    translations = best.translate(SHOWN, 4)
+    options.print_table(
+        ["word", "translations, best first"],
+        [(t.word, ", ".join(c.word for c in t.candidates)) for t in translations],
+        left=2,
+    )
+    click.echo(f"lexicon: {pairs:,} mutual pairs in {lexicon}\n")

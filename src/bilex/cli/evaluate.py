@@ -1,0 +1,117 @@
+"""bilex evaluate, bilex similarity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bilex.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bilex.evaluation.hubness import Hubness
+    from bilex.evaluation.precision import Evaluation
+    from bilex.retrieval.base import Direction
+    from bilex.table import EmbeddingTable
+
+
+@click.command()
+@click.argument("run", type=options.RunPath)
+@click.argument("dictionary", type=options.FilePath)
+@options.retrieval
+@options.direction
+@click.option("--hubness", "with_hubness", is_flag=True, help="Also measure hubness over the whole tables.")
+@options.fold_case
+@options.device
+@options.as_json
+def evaluate(
+    run: Path,
+    dictionary: Path,
+    retrieval: str,
+    k: int,
+    beta: float,
+    direction: Direction,
+    with_hubness: bool,
+    fold_case: bool,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Measure the alignment in RUN against DICTIONARY, whose first column is the language translated from.
+
+    P@n counts a source word as right if one of its translations is among the n best. Figures are given over the
+    sources that the tables cover, and over all sources of the dictionary.
+    """
+    from bilex.lexicon import Lexicon
+
+    alignment = options.load_run(run, device)
+    chosen = options.make_retrieval(retrieval, k, beta)
+    lexicon = Lexicon.read(dictionary)
+    with options.progress("searching") as bar:
+        result = alignment.evaluate(lexicon, retrieval=chosen, direction=direction, fold_case=fold_case, progress=bar)
+        hubs = alignment.hubness(retrieval=chosen, direction=direction) if with_hubness else None
+    if result.train_overlap:
+        options.say(
+            f"warning: {result.train_overlap} of {result.covered} covered source words were trained on or used for "
+            "choices; these figures flatter"
+        )
+    if as_json:
+        options.print_json({**result.to_json(), **({"hubness": hubs.to_json()} if hubs else {})})
+        return
+    _print(result)
+    if hubs:
+        _print_hubness(hubs, alignment.target if direction == "forward" else alignment.source)
+
+
+@click.command()
+@click.argument("run", type=options.RunPath)
+@click.argument("judgements", type=options.FilePath)
+@click.option(
+    "--sides",
+    type=click.Choice(["source-target", "target-source", "source-source", "target-target"]),
+    default="source-target",
+    show_default=True,
+    help="Which language the first and the second word of each line are of.",
+)
+@options.device
+@options.as_json
+def similarity(run: Path, judgements: Path, sides: str, device: str, as_json: bool) -> None:
+    """Spearman's correlation between cosines in the shared space and JUDGEMENTS: lines of word, word, score."""
+    from bilex.evaluation.similarity import read_judgements
+
+    first, second = sides.split("-")
+    pair: Any = (first, second)
+    result = options.load_run(run, device).similarity(read_judgements(judgements), pair)
+    if as_json:
+        options.print_json(result.to_json())
+    else:
+        click.echo(
+            f"Spearman {result.spearman:.3f} (p = {result.p_value:.2g}) "
+            f"over {result.covered:,} of {result.pairs:,} pairs"
+        )
+
+
+def _print(result: Evaluation) -> None:
+    rows: list[tuple[object, ...]] = [
+        (f"covered sources ({result.covered:,})", *_cells(result.scores)),
+        (f"all sources ({result.sources:,})", *_cells(result.scores_all)),
+    ]
+    rows += [
+        (f"  rows {band.first + 1:,}-{band.last + 1:,} ({band.covered:,})", *_cells(band.scores))
+        for band in result.bands
+    ]
+    title = f"{result.direction}, {result.retrieval}; {result.coverage:.1f} % of the sources are covered"
+    options.print_table(["", "P@1", "P@5", "P@10", "MRR"], rows, title=title)
+
+
+def _cells(scores: Any) -> tuple[str, ...]:
+    return f"{scores.p_at_1:.1f}", f"{scores.p_at_5:.1f}", f"{scores.p_at_10:.1f}", f"{scores.mrr:.3f}"
+
+
+def _print_hubness(hubs: Hubness, table: EmbeddingTable) -> None:
+    click.echo(
+        f"\nhubness: skewness {hubs.skewness:.2f} of {hubs.k}-occurrence, largest {hubs.largest}, "
+        f"{hubs.never:.1f} % never retrieved"
+    )
+    click.echo("greatest hubs: " + ", ".join(f"{table.words[row]} ({count})" for row, count in hubs.hubs))

@@ -1,0 +1,58 @@
+"""bilex methods."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bilex.cli import options
+
+if TYPE_CHECKING:
+    from bilex.methods.base import Method
+
+
+@click.command()
+@click.argument("name", required=False)
+@options.as_json
+def methods(name: str | None, as_json: bool) -> None:
+    """List the methods, or say all about the one called NAME: what it does, its paper, its settings."""
+    from bilex.methods.base import all_methods, get_method
+
+    if name is None:
+        known = all_methods()
+        if as_json:
+            options.print_json([_describe(method) for method in known.values()])
+        else:
+            options.print_table(["method", "what it is"], [(m.name, m.summary()) for m in known.values()], left=2)
+        return
+    described = _describe(type(get_method(name)))
+    if as_json:
+        options.print_json(described)
+        return
+    click.echo(f"{described['name']}\n\n{described['description']}\n\nPaper: {described['paper']}\n")
+    rows = [(s["name"], s["type"], s["default"]) for s in described["settings"]]
+    options.print_table(["setting (--set KEY=VALUE)", "type", "default"], rows, left=3)
+
+
+def _describe(method: type[Method]) -> dict[str, Any]:
+    from bilex.settings import describe, field_types
+
+    kinds, defaults = field_types(method), method()
+    return {
+        "name": method.name,
+        "summary": method.summary(),
+        "description": inspect.getdoc(method) or "",
+        "paper": method.paper,
+        "uses_dev": method.uses_dev,
+        "settings": [
+            {"name": f.name, "type": describe(kinds[f.name]), "default": _plain(getattr(defaults, f.name))}
+            for f in dataclasses.fields(method)
+        ],
+    }
+
+
+def _plain(value: object) -> object:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else value

@@ -1,0 +1,105 @@
+"""Options that several commands share, progress on stderr, and tables for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from bilex.alignment import Alignment
+    from bilex.linalg.topk import Progress
+    from bilex.retrieval import Retrieval
+
+RunPath = click.Path(path_type=Path, file_okay=False)
+FilePath = click.Path(path_type=Path, dir_okay=False)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+device = click.option(
+    "--device", default="auto", show_default=True, help="cpu, cuda, or auto: a GPU where there is one."
+)
+fold_case = click.option("--fold-case", is_flag=True, help="Also match dictionary words that differ in letter case.")
+direction = click.option(
+    "--direction",
+    type=click.Choice(["forward", "backward"]),
+    default="forward",
+    show_default=True,
+    help="forward: source to target; backward: target to source.",
+)
+
+
+def retrieval(command: Any) -> Any:
+    """--retrieval and its settings."""
+    command = click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="CSLS neighbours.")(
+        command
+    )
+    command = click.option(
+        "--beta", type=float, default=30.0, show_default=True, help="Inverse temperature of the inverted softmax."
+    )(command)
+    return click.option(
+        "--retrieval",
+        type=click.Choice(["csls", "nn", "isf"]),
+        default="csls",
+        show_default=True,
+        help="csls, nn (nearest neighbour), isf (inverted softmax).",
+    )(command)
+
+
+def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
+    """The retrieval that was asked for."""
+    from bilex.retrieval import CSLS, InvertedSoftmax, Nearest
+
+    if name == "csls":
+        return CSLS(k=k)
+    return Nearest() if name == "nn" else InvertedSoftmax(beta=beta)
+
+
+def load_run(path: Path, device_name: str) -> Alignment:
+    """Open a run folder."""
+    from bilex.alignment import Alignment
+
+    return Alignment.load(path, device=device_name)
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Progress]:
+    """A bar on stderr for work that takes long, shown only to a person at a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def say(*lines: str) -> None:
+    """Tell a person something on stderr."""
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1, title: str = "") -> None:
+    """A table on stdout; the first `left` columns are text, the others numbers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, box=None, title_justify="left", title_style="bold", header_style="dim")
+    for i, header in enumerate(headers):
+        table.add_column(header, justify="left" if i < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*[Text(str(cell)) for cell in row])
+    Console(highlight=False).print(table)

@@ -1,0 +1,111 @@
+"""`bilex inspect` and `bilex convert`: look at a file of word vectors, and bring it into another format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bilex.io.inspection import Inspection
+
+max_words_option = click.option("--max-words", type=click.IntRange(min=1), help="Read the first N usable words only.")
+encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the words in FILE.")
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@max_words_option
+@encoding_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> None:
+    """Tell what a FILE of word vectors holds, and what is wrong with it."""
+    import json
+    from pathlib import Path
+
+    from bilex.io.inspection import inspect_table
+
+    inspection = inspect_table(Path(file), max_words=max_words, encoding=encoding)
+    if as_json:
+        click.echo(json.dumps(inspection.to_json(), ensure_ascii=False, indent=2))
+    else:
+        show(inspection)
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=click.Path())
+@click.argument("target", metavar="OUT", type=click.Path())
+@max_words_option
+@click.option("--dtype", type=click.Choice(["float32", "float16"]), default="float32", show_default=True)
+@encoding_option
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+def convert(source: str, target: str, max_words: int | None, dtype: str, encoding: str, force: bool) -> None:
+    """Read IN, leave out what cannot be used, and write OUT.
+
+    OUT's suffix names the format: .vec, .txt (no header), .bin (word2vec), .npz or .safetensors, the fastest to open;
+    .gz may follow the first three.
+    """
+    from pathlib import Path
+
+    from bilex.table import EmbeddingTable
+
+    refuse_to_replace(Path(target), force)
+    table = EmbeddingTable.read(source, max_words=max_words, encoding=encoding)
+    for line in table.report.summary():
+        click.echo(f"{source}: {line}", err=True)
+    if table.subwords is not None:
+        click.echo(f"{source}: its subwords are not kept in {target}, only the words it lists", err=True)
+    table.write(target, dtype=dtype)
+    click.echo(f"{target}: {len(table):,} words of {table.dim} dimensions", err=True)
+
+
+def refuse_to_replace(path: Path, force: bool) -> None:
+    """Stop before any work when the output exists, or cannot be told a format from its name."""
+    from bilex.errors import TableError
+    from bilex.io.write import choose_format
+
+    choose_format(path, None)
+    if path.exists() and not force:
+        raise TableError(f"{path}: exists already; choose another name, or replace it with --force")
+
+
+def show(inspection: Inspection) -> None:
+    """Print for people: a table of facts, then the repairs."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    grid = Table.grid(padding=(0, 2))
+    for name, value in facts(inspection).items():
+        grid.add_row(Text(name, "bold"), Text(value))
+    console.print(Text(str(inspection.path), "bold"), grid, sep="\n")
+    repairs = inspection.report.summary()
+    console.print(Text("In order: nothing had to be left out." if not repairs else "Left out or wrong:", "bold"))
+    for line in repairs:
+        console.print(Text(f"  {line}"))
+
+
+def facts(inspection: Inspection) -> dict[str, str]:
+    """The facts by name, as text."""
+    header, norms, spelling = inspection.header, inspection.norms, inspection.spelling
+    return {
+        "format": inspection.format + (", gzipped" if inspection.compressed else ""),
+        "size": f"{inspection.bytes / 1e6:,.1f} MB",
+        "rows": f"{inspection.rows:,} kept of {inspection.report.lines:,} read",
+        "dimension": str(inspection.dim),
+        "header": f"says {header.words:,} words of {header.width} dimensions" if header else "none",
+        "duplicates": f"{inspection.report.count('duplicate'):,}",
+        "letter case": f"{spelling.with_upper_case:.1%} of words have upper case; "
+        f"{spelling.differ_only_by_case:,} differ from another only by case",
+        "norms": f"{norms.smallest:.4g} smallest, {norms.median:.4g} median, {norms.largest:.4g} largest; "
+        f"{norms.zero:,} zero vectors",
+        "encoding": f"{spelling.undecodable:,} words undecodable; "
+        f"{'a' if spelling.byte_order_mark else 'no'} byte order mark",
+        "spaces": f"{spelling.with_spaces:,} words with a space inside, "
+        f"{spelling.with_other_spaces:,} with a no-break or other space",
+        "subwords": "yes, words outside the table get vectors too" if inspection.subwords else "no",
+        "first words": " ".join(inspection.first_words),
+    }
