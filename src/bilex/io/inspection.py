@@ -1,0 +1,105 @@
+"""What there is to know about a file of word vectors before one works with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bilex.io.open import read_contents
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from bilex.io.contents import Contents, Header
+    from bilex.io.report import ReadReport
+
+FIRST_WORDS = 10
+
+
+@dataclass(frozen=True)
+class Norms:
+    """Lengths of the rows kept; `zero` counts the vectors of zeros only, left out or not."""
+
+    smallest: float
+    median: float
+    largest: float
+    zero: int
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How the words are written: letter case, spaces inside them, and the encoding."""
+
+    with_upper_case: float
+    differ_only_by_case: int
+    with_spaces: int
+    with_other_spaces: int
+    undecodable: int
+    byte_order_mark: bool
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Everything that `bilex inspect` prints."""
+
+    path: Path
+    format: str
+    compressed: bool
+    bytes: int
+    rows: int
+    dim: int
+    header: Header | None
+    subwords: bool
+    norms: Norms
+    spelling: Spelling
+    first_words: list[str]
+    report: ReadReport
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, ready for `json.dumps`."""
+        return asdict(self) | {"path": str(self.path), "report": self.report.to_json()}
+
+
+def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "utf-8") -> Inspection:
+    """Read a file as `EmbeddingTable.read` would, and tell what it holds."""
+    contents = read_contents(path, max_words=max_words, encoding=encoding)
+    return Inspection(
+        path=path,
+        format=contents.format,
+        compressed=contents.compressed,
+        bytes=path.stat().st_size,
+        rows=len(contents.words),
+        dim=contents.rows.shape[1],
+        header=contents.header,
+        subwords=contents.subwords is not None,
+        norms=measure_norms(contents),
+        spelling=look_at_words(contents),
+        first_words=contents.words[:FIRST_WORDS],
+        report=contents.report,
+    )
+
+
+def measure_norms(contents: Contents) -> Norms:
+    """Smallest, median and largest Euclidean norm, in double precision so that none overflows."""
+    norms: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", contents.rows, contents.rows, dtype=np.float64))
+    zero = contents.report.count("zero") + int(np.count_nonzero(norms == 0))
+    return Norms(float(norms.min()), float(np.median(norms)), float(norms.max()), zero)
+
+
+def look_at_words(contents: Contents) -> Spelling:
+    """Count what makes words fail to match those of a dictionary."""
+    words = contents.words
+    lower = Counter(word.lower() for word in words)
+    return Spelling(
+        with_upper_case=sum(word != word.lower() for word in words) / len(words),
+        differ_only_by_case=sum(count for count in lower.values() if count > 1),
+        with_spaces=sum(" " in word for word in words),
+        with_other_spaces=sum(any(c.isspace() and c != " " for c in word) for word in words),
+        undecodable=contents.report.count("undecodable"),
+        byte_order_mark=contents.bom,
+    )

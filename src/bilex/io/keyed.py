@@ -1,0 +1,77 @@
+"""To and from gensim, which also reads fastText's .bin files for us. Needs the extra `gensim`."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bilex.errors import MissingExtraError, TableError
+from bilex.io.arrays import screen
+from bilex.io.stream import reading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bilex.io.contents import Contents
+
+
+def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = False) -> Contents:
+    """Read a fastText .bin with its subwords, so that words outside the vocabulary get a vector too."""
+    fasttext = import_gensim("gensim.models.fasttext", "reading a fastText .bin")
+    try:
+        with reading(path):
+            keyed = fasttext.load_facebook_vectors(str(path))
+    except TableError:
+        raise
+    except Exception as error:  # gensim lets assertion, struct, numpy and unicode errors through
+        advice = "download it again, or read the .vec file that comes with it"
+        raise TableError(f"{path}: gensim cannot read this fastText .bin ({error!r}); {advice}") from error
+    return from_keyed(keyed, path, "fasttext", max_words=max_words, strict=strict)
+
+
+def from_keyed(
+    keyed: Any, path: Path | None = None, name: str = "gensim", *, max_words: int | None = None, strict: bool = False
+) -> Contents:
+    """Words and rows of gensim KeyedVectors; subwords as well when they have them."""
+    models = import_gensim("gensim.models.fasttext", "taking vectors from gensim")
+    words = [str(word) for word in keyed.index_to_key]
+    contents = screen(path or Path("gensim KeyedVectors"), name, words, keyed.vectors, max_words, strict)
+    subwords = KeyedSubwords(keyed) if isinstance(keyed, models.FastTextKeyedVectors) else None
+    return replace(contents, subwords=subwords)
+
+
+def to_keyed(words: list[str], rows: NDArray[np.float32]) -> Any:
+    """KeyedVectors with copies of the rows."""
+    models = import_gensim("gensim.models", "handing vectors to gensim")
+    keyed = models.KeyedVectors(rows.shape[1])
+    keyed.add_vectors(words, rows)
+    return keyed
+
+
+@dataclass(frozen=True)
+class KeyedSubwords:
+    """Vectors by gensim's FastTextKeyedVectors: the mean over the word's character n-grams."""
+
+    keyed: Any
+
+    def __call__(self, word: str) -> NDArray[np.float32]:
+        """The vector, (d,)."""
+        try:
+            return np.array(self.keyed.get_vector(word), np.float32)
+        except KeyError:  # no n-gram of the word is known
+            return np.zeros(self.keyed.vector_size, np.float32)
+
+
+def import_gensim(module: str, purpose: str) -> Any:
+    """A module of gensim; its imports warn of deprecations that are not ours to answer for."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError("gensim", "gensim", purpose) from None

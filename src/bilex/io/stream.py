@@ -1,0 +1,68 @@
+"""The bytes of a file, decompressed when need be; trouble with the disk becomes a TableError."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, cast
+
+from bilex.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class Stream:
+    """A file opened for reading in sequence, gzipped or not."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with reading(path):
+            self._raw = path.open("rb")
+            self._size = path.stat().st_size
+            self.compressed = self._raw.read(2) == GZIP_MAGIC
+            self._raw.seek(0)
+        self._file = cast("IO[bytes]", gzip.GzipFile(fileobj=self._raw)) if self.compressed else self._raw
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes; fewer only at the end of the file."""
+        with reading(self.path):
+            return self._file.read(size)
+
+    @property
+    def progress(self) -> float:
+        """Share of the file consumed, 0 to 1 (of the compressed bytes, when it is compressed)."""
+        return min(1.0, self._raw.tell() / max(1, self._size))
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self._raw.close()
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what the operating system and gzip complain about into an error that says what to do."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise TableError(f"{path}: no such file; check the name and the folder") from None
+    except IsADirectoryError:
+        raise TableError(f"{path}: this is a folder, needed a file of word vectors; name the file inside it") from None
+    except PermissionError:
+        raise TableError(f"{path}: not allowed to read it; change its permissions (chmod u+r)") from None
+    except EOFError:
+        raise TableError(f"{path}: the compressed data end too early (cut short); download it again") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise TableError(f"{path}: the compressed data are damaged ({error}); download it again") from None
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read ({error.strerror or error}); check the disk and try again") from None

@@ -1,0 +1,117 @@
+"""Text tables: `word number number ...` on each line, after the header of word2vec and fastText or, as GloVe, none."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from bilex.errors import TableError
+from bilex.io.contents import Contents
+from bilex.io.gather import SUSPICIOUS, Gatherer, Parsed
+from bilex.io.layout import Layout, find_layout
+from bilex.io.lines import parse_lines
+from bilex.io.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bilex.io.report import Fault
+
+CHUNK = 2 << 20
+LONGEST_LINE = 64 << 20
+
+
+def read_text(
+    path: Path,
+    *,
+    header: bool | None = None,
+    max_words: int | None = None,
+    encoding: str = "utf-8",
+    strict: bool = False,
+) -> Contents:
+    """Read a text table; `header` says whether the first line is one, None finds out."""
+    codec = check_encoding(path, encoding)
+    gatherer = Gatherer(path, max_words=max_words, strict=strict)
+    with Stream(path) as stream:
+        chunks = read_chunks(stream)
+        first = next(chunks, None)
+        if first is None:
+            raise TableError(f"{path}: the file is empty; needed a word and its vector on each line; download it again")
+        layout = find_layout(path, first.data, header)
+        for chunk in chain([replace(first, data=first.data[layout.start :])], chunks):
+            gatherer.add(parse_chunk(chunk, layout, codec), stream.progress if not chunk.last else 1.0)
+            if gatherer.full:
+                break
+    words, rows, report = gatherer.finish(layout.header.words if layout.header else None)
+    name = "vec" if layout.header else "glove"
+    return Contents(name, words, rows, report, None, layout.header, layout.bom, stream.compressed)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole lines of a file; `cut` when the very last of them had no newline (one was added)."""
+
+    data: bytes
+    line: int
+    last: bool
+    cut: bool
+
+
+def read_chunks(stream: Stream) -> Iterator[Chunk]:
+    """The file in pieces that end with a line."""
+    rest, line = b"", 1
+    while True:
+        data = stream.read(CHUNK)
+        last = len(data) < CHUNK
+        data = rest + data
+        end = len(data) if last else data.rfind(b"\n") + 1
+        data, rest = data[:end], data[end:]
+        if len(rest) > LONGEST_LINE:
+            raise TableError(f"{stream.path}, line {line}: longer than 64 MB; needed text with one word on each line")
+        if data:
+            cut = not data.endswith(b"\n")
+            yield Chunk(data + b"\n" if cut else data, line, last, cut)
+            line += data.count(b"\n")
+        if last:
+            return
+
+
+def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> Parsed:
+    """Line ends and separators made uniform, then parsed; a last line that was cut short is fatal."""
+    data = chunk.data.replace(b"\r\n", b"\n") if b"\r" in chunk.data else chunk.data
+    data = data.replace(b"\t", b" ") if layout.tabs else data
+    first = chunk.line + (1 if layout.header and chunk.line == 1 else 0)
+    if data[: data.find(b"\n")].endswith(b" "):  # as fastText writes; where only some lines do, the slow way copes
+        data = data.replace(b" \n", b"\n")
+    parsed = parse_lines(data, first, layout.width, codec)
+    if not chunk.cut or not parsed.faults:
+        return parsed
+    end = first + data.count(b"\n") - 1
+    faults = [cut_short(fault) if fault.line == end else fault for fault in parsed.faults]
+    return replace(parsed, faults=faults)
+
+
+def cut_short(fault: Fault) -> Fault:
+    """The fault of a last line without a newline: what is missing there cannot be repaired."""
+    if fault.kind not in SUSPICIOUS:
+        return fault
+    return replace(
+        fault, detail=f"ends in the middle of line {fault.line} ({fault.detail}); download it again", fatal=True
+    )
+
+
+def check_encoding(path: Path, encoding: str) -> str:
+    """The canonical name of an encoding in which newline, space and digits are the bytes of ASCII."""
+    try:
+        codec = codecs.lookup(encoding).name.removesuffix("-sig")
+        plain = "0 \n".encode(codec) == b"0 \n"
+    except LookupError:
+        raise TableError(
+            f"{path}: unknown encoding {encoding!r}; needed a name such as utf-8, latin-1, cp1251"
+        ) from None
+    if not plain:
+        raise TableError(f"{path}: {encoding} cannot be read directly; convert it first: iconv -f {encoding} -t utf-8")
+    return codec
