@@ -10,9 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from open_directions import DIRECTIONS
-
 from bilex import align
+from open_directions import DIRECTIONS
 
 EXPECTED = {  # P@1, P@5, P@10, covered
     "en-fr": (80.7, 91.2, 93.5, 974),

@@ -13,12 +13,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bilex.fitting import align
     from bilex.alignment import Alignment, Candidate, Entry, Translation
     from bilex.errors import AlignmentError, BilexError, LexiconError, MissingExtraError, SettingsError, TableError
     from bilex.evaluation.hubness import Hubness
     from bilex.evaluation.precision import Band, Evaluation, Scores
     from bilex.evaluation.similarity import Judgement, Similarity, read_judgements
+    from bilex.fitting import align
     from bilex.lexicon import Lexicon, LexiconIndex
     from bilex.mapping import LinearMapping, Mapping
     from bilex.methods.base import Method, all_methods, get_method
@@ -45,7 +45,7 @@ _HOMES = {
 _MODULES = {name: f"bilex.{module}" for module, names in _HOMES.items() for name in names}
 
 __version__ = "0.1.0"
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "CSLS",
     "Alignment",
     "AlignmentError",
@@ -83,7 +83,7 @@ __all__ = [  # noqa: PLE0604
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401
+def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'bilex' has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULES[name]), name)

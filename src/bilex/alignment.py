@@ -15,7 +15,6 @@ from bilex.evaluation.precision import Evaluation, evaluate
 from bilex.evaluation.similarity import Judgement, Similarity, similarity
 from bilex.normalize import Normalizer, unit
 from bilex.retrieval import CSLS, Index, Retrieval
-from bilex.table import EmbeddingTable
 from bilex.trace import Trace
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from bilex.linalg.topk import Progress
     from bilex.mapping import Mapping
     from bilex.retrieval.base import Direction, Side
+    from bilex.table import EmbeddingTable
 
 
 class Candidate(NamedTuple):
@@ -68,9 +68,9 @@ class Alignment:
     mapping: Mapping
     train: Lexicon
     dev: Lexicon | None
+    device: torch.device
     provenance: dict[str, Any]
     trace: Trace = field(default_factory=Trace)
-    device: torch.device = torch.device("cpu")
     folder: Path | None = None
     """The run folder it was opened from; penalties once computed are kept there."""
     _indexes: dict[Retrieval, Index] = field(default_factory=dict, repr=False)
@@ -174,7 +174,7 @@ class Alignment:
             index.penalty("source" if direction == "forward" else "target")  # needed on the way back; now once for both
         found = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows)
         if mutual:
-            hit, place = found.indices[:, 0].unique(return_inverse=True)
+            hit, place = torch.unique(found.indices[:, 0], return_inverse=True)
             returned = index.topk(z[hit], 1, back, first=max_rank, rows=hit).indices[:, 0][place]
             rows = rows[returned == rows]
             found = found._replace(values=found.values[rows], indices=found.indices[rows])
@@ -196,13 +196,12 @@ class Alignment:
         """Precision against a lexicon whose sources are of the language translated from: the target's, if backward."""
         tables = (self.source, self.target) if direction == "forward" else (self.target, self.source)
         indexed = lexicon.index(*tables, fold_case=fold_case).require_usable()
-        trained = {pair[direction == "backward"] for part in (self.train, self.dev) if part is not None for pair in part}
+        seen = [pair for part in (self.train, self.dev) if part is not None for pair in part]
+        trained = frozenset(pair[direction == "backward"] for pair in seen)
         index = self.index(retrieval, progress=progress)
-        return evaluate(index, indexed, direction=direction, train_sources=frozenset(trained))
+        return evaluate(index, indexed, direction=direction, train_sources=trained)
 
-    def hubness(
-        self, *, k: int = 10, retrieval: Retrieval | None = None, direction: Direction = "forward"
-    ) -> Hubness:
+    def hubness(self, *, k: int = 10, retrieval: Retrieval | None = None, direction: Direction = "forward") -> Hubness:
         """How unevenly the candidates are retrieved."""
         return hubness(self.index(retrieval), k=k, direction=direction)
 
@@ -211,9 +210,7 @@ class Alignment:
         shared = {"source": (self.source, self.source_rows), "target": (self.target, self.target_rows)}
         return similarity(judgements, shared[sides[0]], shared[sides[1]])
 
-    def export(
-        self, source: str | PathLike[str] | None = None, target: str | PathLike[str] | None = None
-    ) -> None:
+    def export(self, source: str | PathLike[str] | None = None, target: str | PathLike[str] | None = None) -> None:
         """Write the mapped tables, unit rows in the shared space; the suffix says in which format."""
         for path, table, rows in ((source, self.source, "source_rows"), (target, self.target, "target_rows")):
             if path is not None:

@@ -36,7 +36,7 @@ def field_types(cls: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
-def parse(text: str, kind: Any) -> Any:  # noqa: ANN401
+def parse(text: str, kind: Any) -> Any:
     """A value of the type from its text; ValueError says what was needed."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
@@ -54,7 +54,7 @@ def parse(text: str, kind: Any) -> Any:  # noqa: ANN401
     raise ValueError("this setting can only be given from Python")
 
 
-def describe(kind: Any) -> str:  # noqa: ANN401
+def describe(kind: Any) -> str:
     """A type as people write it: `int`, `float or none`, `linear|tanh`."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
@@ -79,14 +79,14 @@ def _parse_number(text: str, kind: type[int] | type[float]) -> int | float:
         raise ValueError("needed a whole number" if kind is int else "needed a number") from None
 
 
-def _parse_choice(text: str, choices: tuple[Any, ...]) -> Any:  # noqa: ANN401
+def _parse_choice(text: str, choices: tuple[Any, ...]) -> Any:
     for choice in choices:
         if text == str(choice):
             return choice
     raise ValueError(f"needed one of {', '.join(map(str, choices))}")
 
 
-def _parse_union(text: str, kinds: tuple[Any, ...]) -> Any:  # noqa: ANN401
+def _parse_union(text: str, kinds: tuple[Any, ...]) -> Any:
     if types.NoneType in kinds and text.lower() == "none":
         return None
     problems = []

@@ -35,7 +35,8 @@ class Hubness:
 def hubness(index: Index, *, k: int = 10, direction: Direction = "forward") -> Hubness:
     """Over all rows of one table as queries and all of the other as candidates.
 
-    Radovanović, Nanopoulos and Ivanović (2010). Hubs in space: popular nearest neighbors in high-dimensional data. JMLR.
+    Radovanović, Nanopoulos and Ivanović (2010). Hubs in space: popular nearest neighbors in high-dimensional
+    data. JMLR.
     """
     queries, candidates = (index.x, index.z) if direction == "forward" else (index.z, index.x)
     found = index.topk(queries, k, direction, rows=torch.arange(len(queries), device=queries.device)).indices

@@ -47,7 +47,7 @@ class Band:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """The outcome of one evaluation. A source is covered if it and at least one of its gold targets are in the tables."""
+    """One evaluation. A source is covered if it and at least one of its gold targets are in the tables."""
 
     direction: Direction
     retrieval: str
@@ -77,9 +77,7 @@ class Evaluation:
             "coverage": self.coverage,
             **{f"{name}_all": value for name, value in asdict(self.scores_all).items()},
             "train_overlap": self.train_overlap,
-            "bands": [
-                {"first": b.first, "last": b.last, "covered": b.covered, **asdict(b.scores)} for b in self.bands
-            ],
+            "bands": [{"first": b.first, "last": b.last, "covered": b.covered, **asdict(b.scores)} for b in self.bands],
         }
 
 

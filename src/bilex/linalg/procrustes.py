@@ -9,5 +9,7 @@ def procrustes(x: Tensor, z: Tensor) -> Tensor:
 
     Schönemann, P. H. (1966). A generalized solution of the orthogonal Procrustes problem. Psychometrika 31.
     """
+    u: Tensor
+    vt: Tensor
     u, _, vt = torch.linalg.svd(x.T @ z)
     return u @ vt

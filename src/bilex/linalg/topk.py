@@ -66,7 +66,7 @@ def topk(
 def logsumexp(
     queries: Tensor, keys: Tensor, *, scale: float, budget: int = BUDGET, progress: Progress | None = None
 ) -> Tensor:
-    """log Σ_j exp(scale q · k_j) per query: (q,)."""
+    """Log Σ_j exp(scale q · k_j) per query: (q,)."""
     sums: list[Tensor] = []
     for rows, blocks in score_blocks(queries, keys, width=KEY_BLOCK, budget=budget):
         total = rows.new_full((len(rows),), -torch.inf)

@@ -35,7 +35,7 @@ class Method(ABC):
     name: ClassVar[str]
     paper: ClassVar[str]
     uses_dev: ClassVar[bool] = False
-    """Whether `fit` chooses something on a dev lexicon; if so, one is held out of the train lexicon where none is given."""
+    """Whether `fit` makes choices on a dev lexicon; if so, one is held out of train where none is given."""
 
     normalize: tuple[str, ...] = ("unit", "center", "unit")
     """Steps done to both tables before `fit`."""

@@ -10,7 +10,6 @@ from bilex.linalg import topk as kernel
 from bilex.normalize import unit
 
 if TYPE_CHECKING:
-
     from torch import Tensor
 
     from bilex.linalg.topk import Progress, TopK
@@ -36,7 +35,7 @@ class Retrieval(ABC):
     def penalty(
         self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None
     ) -> Tensor | None:
-        """What each candidate (m, e) loses for being near to the other table's rows (n, e) at large: (m,), or nothing."""
+        """What each candidate (m, e) loses for being near to the other table (n, e) at large: (m,), or nothing."""
 
     def index(self, x: Tensor, z: Tensor, *, budget: int = kernel.BUDGET, progress: Progress | None = None) -> Index:
         """Both mapped tables, whole, ready for queries in both directions. Penalties are computed at first need."""

@@ -38,5 +38,5 @@ class CSLS(Retrieval):
         return 2.0
 
     def penalty(self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None) -> Tensor:
-        """r of the candidates."""
+        """R of the candidates."""
         return topk(candidates, others, self.k, budget=budget, progress=progress).values.mean(1)

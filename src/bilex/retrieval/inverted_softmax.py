@@ -38,5 +38,5 @@ class InvertedSoftmax(Retrieval):
         return self.beta
 
     def penalty(self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None) -> Tensor:
-        """log Σ exp(β cos) of the candidates over the whole other table."""
+        """Log Σ exp(β cos) of the candidates over the whole other table."""
         return logsumexp(candidates, others, scale=self.beta, budget=budget, progress=progress)

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bilex.retrieval.base import Retrieval
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bilex.linalg.topk import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +14,5 @@ class Nearest(Retrieval):
 
     name = "nn"
 
-    def penalty(
-        self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None  # noqa: ARG002
-    ) -> None:
-        """None."""
-        return
+    def penalty(self, *_: Any, **__: Any) -> None:
+        """Nothing."""
