@@ -1,0 +1,148 @@
+import json
+
+import pytest
+
+from bilex import Alignment, align
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "new"
+
+
+def test_writes_a_run_and_says_so(bilex, inputs, output, world, alignment):
+    result = bilex("align", *inputs, "--output", output)
+    assert (result.code, result.out) == (0, "")
+    assert "procrustes: learnt from 80 of 80 pairs (80 source words) in" in result.err
+    assert f"next: bilex translate {output} WORD" in result.err
+    opened = Alignment.load(output)
+    assert opened.evaluate(world.test).scores == alignment.evaluate(world.test).scores
+    assert opened.provenance["inputs"]["rng_seed"] == 0
+
+
+def test_json(bilex, inputs, output):
+    found = bilex("align", *inputs, "--output", output, "--json").json
+    assert (found["run"], found["method"]) == (str(output), "procrustes")
+    assert found["train"]["pairs_covered"] == 80
+    assert found["seconds"] >= 0
+
+
+def test_settings_reach_the_method(bilex, inputs, output, files, world):
+    more = ["--set", "normalize=unit", "--max-words", 100, "--rng-seed", 7, "--fold-case", "--device", "cpu"]
+    assert bilex("align", *inputs, *more, "--dev", files / "test.tsv", "--output", output).code == 0
+    made = Alignment.load(output)
+    inputs = made.provenance["inputs"]
+    assert inputs["settings"]["normalize"] == ["unit"]
+    assert (inputs["rng_seed"], inputs["fold_case"], inputs["source"]["words"]) == (7, True, 100)
+    assert made.dev == world.test
+
+
+def test_the_same_as_from_python(bilex, inputs, output, files):
+    from bilex import EmbeddingTable, Lexicon
+
+    bilex("align", *inputs, "--output", output)
+    tables = (EmbeddingTable.read(files / name) for name in ("x.vec", "z.vec"))
+    made = align(*tables, Lexicon.read(files / "train.tsv"))
+    opened = Alignment.load(output)
+    assert opened.induce() == made.induce()
+    assert opened.provenance == json.loads(json.dumps(made.provenance))
+
+
+def test_what_was_repaired_in_a_table_is_said(bilex, inputs, output, tmp_path):
+    text = inputs[0].read_text().replace("s5 ", "s4 ", 1)
+    (tmp_path / "bad.vec").write_text(text)
+    result = bilex("align", tmp_path / "bad.vec", *inputs[1:], "--output", output)
+    assert result.code == 0
+    assert "bad.vec: 1 line left out" in result.err
+
+
+REFUSED = [
+    pytest.param(["--method", "procrustse"], 1, "did you mean 'procrustes'?", id="unknown method"),
+    pytest.param(["--set", "normalise=unit"], 1, "did you mean 'normalize'?", id="unknown setting"),
+    pytest.param(["--set", "normalize=whiten"], 1, "no step 'whiten'", id="bad setting"),
+    pytest.param(["--set", "normalize"], 2, "needed KEY=VALUE", id="no value"),
+    pytest.param(["--set", "=3"], 2, "needed KEY=VALUE", id="no key"),
+    pytest.param(["--max-words", "0"], 2, "--max-words", id="no words"),
+    pytest.param(["--rng-seed", "x"], 2, "--rng-seed", id="no number"),
+    pytest.param(["--device", "abacus"], 1, "device 'abacus' cannot be used here", id="device"),
+    pytest.param(["--dev", "absent.tsv"], 1, "absent.tsv: cannot be read", id="no dev file"),
+    pytest.param(["--train", "absent.tsv"], 1, "absent.tsv: cannot be read", id="no train file"),
+]
+
+
+@pytest.mark.parametrize(("more", "code", "message"), REFUSED)
+def test_mistakes(refused, inputs, output, tmp_path, monkeypatch, more, code, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in refused("align", *inputs, *more, "--output", output, code=code)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_mistakes_in_the_files(refused, inputs, output, files, tmp_path):
+    assert "no such file" in refused("align", "absent.vec", *inputs[1:], "--output", output)
+    assert "pass --train" in refused("align", *inputs[:2], "--output", output)
+    assert "seems to run from target to source" in refused(
+        "align", inputs[1], inputs[0], *inputs[2:], "--output", output
+    )
+    (tmp_path / "short.vec").write_text("t0 1 2\nt1 3 4\n")
+    message = refused("align", inputs[0], tmp_path / "short.vec", *inputs[2:], "--output", output)
+    assert "12 dimensions and the target vectors 2" in message
+    message = refused("align", *inputs, "--dev", files / "train.tsv", "--output", output)
+    assert "80 source words are in both the train and the dev dictionary" in message
+    assert not output.exists()
+
+
+def test_no_output_is_wrong_usage(refused, inputs):
+    assert "--output" in refused("align", *inputs, code=2)
+
+
+def test_an_output_that_exists_is_refused_before_any_work(refused, run, inputs, monkeypatch):
+    before = contents(run)
+    monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
+    assert "exists already and is left as it is" in refused("align", *inputs, "--output", run)
+    assert contents(run) == before
+
+
+class TestResume:
+    def test_a_finished_run_is_left_as_it_is(self, bilex, run, inputs):
+        before = contents(run)
+        result = bilex("align", *inputs, "--output", run, "--resume")
+        assert (result.code, result.out) == (0, "")
+        assert f"{run} is finished already; nothing to do" in result.err
+        assert contents(run) == before
+
+    def test_where_the_files_lie_does_not_matter(self, bilex, run, inputs, tmp_path):
+        moved = (tmp_path / "moved.vec").write_bytes(inputs[0].read_bytes()) and tmp_path / "moved.vec"
+        assert bilex("align", moved, *inputs[1:], "--output", run, "--resume").code == 0
+
+    @pytest.mark.parametrize(
+        ("more", "what"),
+        [
+            (["--set", "normalize=unit"], "settings"),
+            (["--rng-seed", "1"], "rng_seed"),
+            (["--max-words", "100"], "source, target"),
+            (["--fold-case"], "fold_case"),
+        ],
+    )
+    def test_another_run_is_refused(self, refused, run, inputs, more, what):
+        before = contents(run)
+        message = refused("align", *inputs, *more, "--output", run, "--resume")
+        assert f"was made with another {what}; choose another --output" in message
+        assert contents(run) == before
+
+    def test_other_files_are_noticed(self, refused, run, inputs, files):
+        message = refused("align", *inputs[:2], "--train", files / "test.tsv", "--output", run, "--resume")
+        assert "was made with another train" in message
+
+    def test_a_folder_that_is_no_run(self, refused, tmp_path, inputs):
+        assert "this is no run folder" in refused("align", *inputs, "--output", tmp_path, "--resume")
+
+    def test_nothing_there_yet(self, bilex, inputs, output):
+        assert bilex("align", *inputs, "--output", output, "--resume").code == 0
+        assert (output / "alignment.json").is_file()
+
+    def test_json_is_printed_for_a_finished_run_too(self, bilex, run, inputs):
+        assert bilex("align", *inputs, "--output", run, "--resume", "--json").json["run"] == str(run)

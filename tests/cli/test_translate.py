@@ -1,0 +1,186 @@
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from bilex import Alignment, EmbeddingTable, Lexicon, align
+
+
+class TestTranslate:
+    def test_for_people(self, bilex, run, alignment):
+        result = bilex("translate", run, "s100", "s101", "-n", 2)
+        assert (result.code, result.err) == (0, "")
+        for line, expected in zip(result.out.splitlines(), alignment.translate(["s100", "s101"], 2), strict=True):
+            word, *candidates = line.split("\t")
+            assert word == expected.word
+            assert candidates == [f"{c.word} {c.score:.3f}" for c in expected.candidates]
+
+    @pytest.mark.parametrize("options", [[], ["--direction", "backward"], ["--retrieval", "nn"], ["--k", 3]], ids=str)
+    def test_json(self, bilex, run, options):
+        words = ["t1", "t2"] if "backward" in options else ["s1", "s2"]
+        result = bilex("translate", run, *words, *options, "--json")
+        assert (result.code, result.err) == (0, "")
+        first, second = result.json_lines
+        assert (first["word"], first["through"], len(first["candidates"])) == (words[0], "table", 5)
+        assert second["word"] == words[1]
+        assert all(isinstance(c["score"], float) and isinstance(c["word"], str) for c in first["candidates"])
+
+    def test_standard_input(self, bilex, run):
+        result = bilex("translate", run, "-", "--json", stdin="s1\n\ns2\r\nnew york\ns3")
+        assert result.code == 0
+        assert [line["word"] for line in result.json_lines] == ["s1", "s2", "new york", "s3"]
+        assert [line["through"] for line in result.json_lines] == ["table", "table", None, "table"]
+
+    def test_more_lines_than_a_batch(self, bilex, run, monkeypatch):
+        monkeypatch.setattr("bilex.cli.translate.BATCH", 7)
+        words = [f"s{i}" for i in range(30)]
+        result = bilex("translate", run, "-", "--json", stdin="\n".join(words))
+        assert [line["word"] for line in result.json_lines] == words
+
+    def test_unknown_words_go_to_stderr(self, bilex, run):
+        result = bilex("translate", run, "S1", "s1", "zzz")
+        assert result.code == 0
+        assert result.err == "S1: not in the table of 160 words; 's1' is\nzzz: not in the table of 160 words\n"
+        assert result.out.startswith("s1\t")
+        assert result.out.count("\n") == 1
+
+    @pytest.mark.parametrize("as_json", [False, True])
+    def test_no_known_word_is_1(self, bilex, run, as_json):
+        result = bilex("translate", run, "zzz", *["--json"] * as_json)
+        assert result.code == 1
+        if as_json:
+            assert result.json == {"word": "zzz", "through": None, "candidates": []}
+        else:
+            assert (result.out, result.err) == ("", "zzz: not in the table of 160 words\n")
+
+    def test_nothing_on_standard_input_is_1(self, bilex, run):
+        assert bilex("translate", run, "-", stdin="").code == 1
+
+    def test_through_subwords(self, bilex, world, tmp_path, monkeypatch):
+        table = dataclasses.replace(world.source, subwords=lambda word: world.source.rows[3].copy(), origin=None)
+        made = align(table, world.target, world.train)
+        monkeypatch.setattr(Alignment, "load", lambda *_, **__: made)
+        result = bilex("translate", tmp_path / "run", "unheard-of", "-n", 1)
+        assert result.out.startswith("unheard-of (through subwords)\t")
+
+    def test_mistakes(self, refused, run, tmp_path):
+        assert "needed at least one WORD" in refused("translate", run, code=2)
+        assert "this is no run folder" in refused("translate", tmp_path / "absent", "s1")
+        assert "-n" in refused("translate", run, "s1", "-n", 0, code=2)
+
+
+class TestInduce:
+    @pytest.mark.parametrize(
+        ("options", "asked"),
+        [
+            ([], {}),
+            (["-n", 3], {"n": 3}),
+            (["--mutual"], {"mutual": True}),
+            (["--max-rank", 50], {"max_rank": 50}),
+            (["--direction", "backward"], {"direction": "backward"}),
+        ],
+        ids=str,
+    )
+    def test_tsv_is_what_python_says(self, bilex, run, alignment, tmp_path, options, asked):
+        path = tmp_path / "lexicon.tsv"
+        result = bilex("induce", run, "--output", path, *options)
+        expected = alignment.induce(**asked)
+        head, *lines = path.read_text(encoding="utf-8").splitlines()
+        assert head == "# source\ttarget\tscore\trank"
+        assert [(s, t, int(rank)) for s, t, _, rank in map(str.split, lines)] == [
+            (entry.source, entry.target, entry.rank) for entry in expected
+        ]
+        scores = [float(line.split("\t")[2]) for line in lines]
+        assert scores == pytest.approx([entry.score for entry in expected], abs=1e-5)
+        assert (result.code, result.out, result.err) == (0, "", f"{len(expected):,} pairs written to {path}\n")
+
+    def test_is_a_dictionary_to_align_with(self, bilex, run, files, tmp_path):
+        path = tmp_path / "lexicon.tsv"
+        bilex("induce", run, "--mutual", "--output", path)
+        lexicon = Lexicon.read(path)
+        assert set(lexicon) == {(e.source, e.target) for e in Alignment.load(run).induce(mutual=True)}
+        result = bilex("align", files / "x.vec", files / "z.vec", "--train", path, "--output", tmp_path / "next")
+        assert result.code == 0
+        assert f"learnt from {len(lexicon):,} of {len(lexicon):,} pairs" in result.err
+
+    def test_every_word_survives_being_written(self, bilex, tmp_path):
+        """Words such as #tag are in all real tables, and must not turn into comments."""
+        words = ["#tag", "#", '"', "a,b", "New York", "日本", "'", "</s>", "\u00a0x", "\ufeffy"]
+        rows = np.random.default_rng(0).standard_normal((10, 4)).astype(np.float32)
+        table = EmbeddingTable(words, rows)
+        align(table, table, Lexicon.from_pairs((word, word) for word in words)).save(tmp_path / "run")
+        bilex("induce", tmp_path / "run", "--output", tmp_path / "lexicon.tsv")
+        assert list(Lexicon.read(tmp_path / "lexicon.tsv")) == [(word, word) for word in words]
+
+    def test_jsonl(self, bilex, run, alignment, tmp_path):
+        bilex("induce", run, "--format", "jsonl", "--output", tmp_path / "l.jsonl")
+        lines = [json.loads(line) for line in (tmp_path / "l.jsonl").read_text().splitlines()]
+        assert [(line["source"], line["target"], line["rank"]) for line in lines] == [
+            (e.source, e.target, e.rank) for e in alignment.induce()
+        ]
+        assert all(math.isfinite(line["score"]) for line in lines)
+
+    def test_standard_output(self, bilex, run, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        result = bilex("induce", run, "--max-rank", 20, "--format", "jsonl", "--output", "-")
+        assert len(result.json_lines) == 20
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+
+    def test_min_score(self, bilex, run, tmp_path):
+        for name, options in (("all", []), ("some", ["--min-score", "0.2"])):
+            bilex("induce", run, "--output", tmp_path / name, *options)
+        every, some = ((tmp_path / name).read_text().splitlines()[1:] for name in ("all", "some"))
+        assert some == [line for line in every if float(line.split("\t")[2]) >= 0.2]
+        assert 0 < len(some) < len(every)
+
+    def test_a_file_that_exists_needs_force(self, bilex, refused, run, tmp_path):
+        path = tmp_path / "l.tsv"
+        path.write_text("mine")
+        assert "exists already and is left as it is" in refused("induce", run, "--output", path)
+        assert path.read_text() == "mine"
+        assert bilex("induce", run, "--output", path, "--force").code == 0
+        assert path.read_text().startswith("# source")
+
+    def test_mistakes(self, refused, run, tmp_path):
+        assert "--mutual keeps one" in refused("induce", run, "--mutual", "-n", 2, "--output", tmp_path / "x", code=2)
+        assert "--output" in refused("induce", run, code=2)
+        assert "this is no run folder" in refused("induce", tmp_path, "--output", tmp_path / "x")
+        assert "No such file" in refused("induce", run, "--output", tmp_path / "absent" / "x.tsv")
+        assert not (tmp_path / "x").exists()
+
+
+class TestExport:
+    @pytest.mark.parametrize("suffix", [".vec", ".vec.gz", ".bin", ".npz", ".safetensors"])
+    def test_read_back(self, bilex, run, alignment, tmp_path, suffix):
+        paths = [tmp_path / f"{side}{suffix}" for side in ("x", "z")]
+        result = bilex("export", run, "--source", paths[0], "--target", paths[1])
+        assert (result.code, result.out) == (0, "")
+        assert all(f"written to {path}" in result.err for path in paths)
+        for path, table, rows in zip(
+            paths,
+            (alignment.source, alignment.target),
+            (alignment.source_rows, alignment.target_rows),
+            strict=True,
+        ):
+            read = EmbeddingTable.read(path)
+            assert read.words == table.words
+            np.testing.assert_allclose(read.rows, rows.numpy(), atol=1e-5)
+
+    def test_one_side(self, bilex, run, tmp_path):
+        assert bilex("export", run, "--target", tmp_path / "z.vec").code == 0
+        assert not (tmp_path / "x.vec").exists()
+
+    def test_mistakes(self, refused, bilex, run, tmp_path):
+        assert "needed --source FILE, --target FILE, or both" in refused("export", run, code=2)
+        (tmp_path / "x.vec").write_text("mine")
+        message = refused("export", run, "--source", tmp_path / "x.vec", "--target", tmp_path / "z.vec")
+        assert "x.vec exists already" in message
+        assert not (tmp_path / "z.vec").exists()
+        assert "needed a name that ends in" in refused("export", run, "--target", tmp_path / "z.xlsx")
+        assert bilex("export", run, "--source", tmp_path / "x.vec", "--force").code == 0
+
+    def test_a_wrong_second_name_is_seen_before_the_first_is_written(self, refused, run, tmp_path):
+        refused("export", run, "--source", tmp_path / "x.vec", "--target", tmp_path / "z.xlsx")
+        assert not (tmp_path / "x.vec").exists()

@@ -1,0 +1,57 @@
+"""Two small languages made from one: a rotation of the other's vectors, with noise, and a dictionary between them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from bilex.lexicon import Lexicon
+from bilex.table import EmbeddingTable
+
+
+class World(NamedTuple):
+    """Two tables, and a dictionary in two parts that share no source word."""
+
+    source: EmbeddingTable
+    target: EmbeddingTable
+    train: Lexicon
+    test: Lexicon
+
+
+def make_world(*, words: int = 160, dim: int = 12, noise: float = 0.0, rng_seed: int = 0) -> World:
+    """Target row order[i] is source row i, turned; the dictionary knows all pairs, half of them for training."""
+    rng = np.random.default_rng(rng_seed)
+    x = rng.standard_normal((words, dim))
+    rotation = np.linalg.qr(rng.standard_normal((dim, dim)))[0]
+    order = rng.permutation(words)
+    z = np.empty_like(x)
+    z[order] = x @ rotation + noise * rng.standard_normal(x.shape)
+    pairs = [(f"s{i}", f"t{order[i]}") for i in range(words)]
+    return World(
+        EmbeddingTable([f"s{i}" for i in range(words)], x.astype(np.float32)),
+        EmbeddingTable([f"t{i}" for i in range(words)], z.astype(np.float32)),
+        Lexicon.from_pairs(pairs[: words // 2]),
+        Lexicon.from_pairs(pairs[words // 2 :]),
+    )
+
+
+@pytest.fixture(scope="session")
+def exact() -> World:
+    """A rotation and nothing else."""
+    return make_world()
+
+
+@pytest.fixture(scope="session")
+def world() -> World:
+    """A rotation with so much noise that some translations are wrong."""
+    return make_world(noise=0.5, rng_seed=1)
+
+
+@pytest.fixture(scope="session")
+def alignment(world):
+    """The noisy world aligned. Shared: what a test does to it stays in it, so make and save your own for more."""
+    from bilex import align
+
+    return align(world.source, world.target, world.train)

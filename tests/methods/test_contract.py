@@ -1,0 +1,219 @@
+"""What every method promises. A new method is tested by being there; what it cannot do exactly it says in RELAXED."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from dataclasses import dataclass, field
+
+import pytest
+import torch
+
+from bilex import Alignment, Lexicon, Method, align, all_methods, get_method
+from bilex.errors import LexiconError
+from bilex.mapping import mapping_from_arrays
+from bilex.normalize import Normalizer
+from bilex.settings import field_types, parse
+from bilex.trace import Trace
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """How a method is run in these tests, and what is asked of it."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+    """Smaller than the defaults, to be quick."""
+    p_at_1: float = 100.0
+    """On an exact rotation, over words that were not trained on."""
+    cosine: float = 0.999
+    """The least cosine between a mapped word and its translation on an exact rotation."""
+    python_only: frozenset[str] = frozenset()
+    """Settings that no text can give, such as another method."""
+
+
+RELAXED: dict[str, Relaxed] = {}
+"""By the name of the method; one that is not here is held to the full promise."""
+
+
+@pytest.fixture(params=all_methods())
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def relaxed(name):
+    return RELAXED.get(name, Relaxed())
+
+
+@pytest.fixture
+def method(name, relaxed):
+    return get_method(name, relaxed.settings)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What `fit` is given."""
+
+    x: torch.Tensor
+    z: torch.Tensor
+    pairs: torch.Tensor
+    dev: torch.Tensor
+
+    @property
+    def swapped(self):
+        return Problem(self.z, self.x, self.pairs.flip(1), self.dev.flip(1))
+
+
+def problem_of(world, method):
+    x, z = (
+        Normalizer.fit(torch.from_numpy(table.rows.copy()), method.normalize)[1]
+        for table in (world.source, world.target)
+    )
+    train, test = (
+        torch.from_numpy(lexicon.index(world.source, world.target).pairs) for lexicon in (world.train, world.test)
+    )
+    return Problem(x, z, train, test)
+
+
+@pytest.fixture
+def problem(exact, method):
+    return problem_of(exact, method)
+
+
+@pytest.fixture
+def noisy(world, method):
+    return problem_of(world, method)
+
+
+def fit(method, given, *, rng_seed=0, pairs=None):
+    return method.fit(
+        given.x,
+        given.z,
+        given.pairs if pairs is None else pairs,
+        dev=given.dev[:20] if method.uses_dev else None,
+        generator=torch.Generator().manual_seed(rng_seed),
+        trace=Trace(),
+    )
+
+
+def mapped(mapping, given):
+    return mapping.source(given.x), mapping.target(given.z)
+
+
+def assert_equal(mapping, other, given):
+    assert all(torch.equal(a, b) for a, b in zip(mapped(mapping, given), mapped(other, given), strict=True))
+
+
+def test_no_entry_outlives_its_method():
+    assert set(RELAXED) <= set(all_methods())
+
+
+def test_says_what_it_is(name):
+    kind = all_methods()[name]
+    assert kind.name == name
+    assert kind.__module__ == f"bilex.methods.{name}"
+    assert kind.paper
+    assert any(character.isdigit() for character in kind.paper), "a paper has a year"
+    assert "__doc__" in vars(kind)
+    assert kind.summary()
+    assert kind.summary().endswith(".")
+    assert kind.fit.__doc__
+
+
+def test_is_a_frozen_value_with_defaults(name):
+    kind = all_methods()[name]
+    assert kind.__dataclass_params__.frozen
+    assert kind() == kind()
+    assert hash(kind()) == hash(kind())
+    assert isinstance(kind(), Method)
+    for setting in dataclasses.fields(kind):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(kind(), setting.name, None)
+
+
+def test_settings_can_be_given_as_they_are_printed(name, relaxed):
+    default, kinds = all_methods()[name](), field_types(all_methods()[name])
+    for setting in kinds.keys() - relaxed.python_only:
+        value = getattr(default, setting)
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        assert parse(text, kinds[setting]) == value
+        assert get_method(name, {setting: text}) == default
+
+
+def test_no_test_lexicon_can_reach_fit(name):
+    parameters = inspect.signature(all_methods()[name].fit).parameters
+    named = [p.name for p in parameters.values() if p.kind is not p.VAR_KEYWORD]
+    assert set(named) <= {"self", "x", "z", "pairs", "dev", "generator", "trace"}
+
+
+@pytest.mark.parametrize("swap", [False, True], ids=["forward", "backward"])
+def test_recovers_a_rotation(method, relaxed, problem, swap):
+    given = problem.swapped if swap else problem
+    x, z = mapped(fit(method, given), given)
+    pairs = torch.cat([given.pairs, given.dev])
+    cosines = torch.nn.functional.cosine_similarity(x[pairs[:, 0]], z[pairs[:, 1]])
+    assert cosines.min() >= relaxed.cosine
+
+
+def test_the_same_generator_gives_the_same_bits(method, noisy):
+    one, other = fit(method, noisy), fit(method, noisy)
+    assert_equal(one, other, noisy)
+    assert one.arrays().keys() == other.arrays().keys()
+    assert all(torch.equal(array, other.arrays()[key]) for key, array in one.arrays().items())
+
+
+def test_global_randomness_is_left_alone(method, noisy):
+    before = torch.random.get_rng_state()
+    fit(method, noisy)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_inputs_are_untouched(method, noisy):
+    copies = [tensor.clone() for tensor in (noisy.x, noisy.z, noisy.pairs, noisy.dev)]
+    fit(method, noisy)
+    for tensor, copy in zip((noisy.x, noisy.z, noisy.pairs, noisy.dev), copies, strict=True):
+        assert torch.equal(tensor, copy)
+
+
+def test_repeated_pairs_are_accepted(method, relaxed, problem):
+    pairs = torch.cat([problem.pairs, problem.pairs[:10], problem.pairs[:10]])
+    x, z = mapped(fit(method, problem, pairs=pairs), problem)
+    assert x.isfinite().all()
+    assert torch.nn.functional.cosine_similarity(x[pairs[:, 0]], z[pairs[:, 1]]).min() >= relaxed.cosine
+
+
+def test_fewer_pairs_than_dimensions_are_accepted(method, problem):
+    x, z = mapped(fit(method, problem, pairs=problem.pairs[:5]), problem)
+    assert x.isfinite().all()
+    assert z.isfinite().all()
+
+
+def test_the_mapping_is_its_arrays(method, noisy):
+    mapping = fit(method, noisy)
+    arrays = {key: array.clone() for key, array in mapping.arrays().items()}
+    assert_equal(mapping_from_arrays(mapping.kind, arrays), mapping, noisy)
+
+
+def test_some_rows_are_mapped_as_in_the_whole_table(method, noisy):
+    mapping, rows = fit(method, noisy), torch.tensor([7, 3])
+    x, z = mapped(mapping, noisy)
+    torch.testing.assert_close(mapping.source(noisy.x[rows], among=noisy.x), x[rows])
+    torch.testing.assert_close(mapping.target(noisy.z[rows], among=noisy.z), z[rows])
+
+
+def test_aligned_saved_and_opened(method, relaxed, exact, tmp_path):
+    alignment = align(exact.source, exact.target, exact.train, method=method)
+    alignment.save(tmp_path / "run")
+    opened = Alignment.load(tmp_path / "run")
+    for direction, lexicon in (("forward", exact.test), ("backward", exact.test.swapped())):
+        result = alignment.evaluate(lexicon, direction=direction)
+        assert result.scores.p_at_1 >= relaxed.p_at_1
+        assert opened.evaluate(lexicon, direction=direction) == result
+        words = lexicon.sources[:5]
+        assert opened.translate(words, direction=direction) == alignment.translate(words, direction=direction)
+
+
+@pytest.mark.parametrize("pairs", [[], [("house", "maison")]], ids=["none", "none covered"])
+def test_no_usable_pairs(method, exact, pairs):
+    with pytest.raises(LexiconError, match=f"0 of {len(pairs)} pairs are in both vocabularies"):
+        align(exact.source, exact.target, Lexicon.from_pairs(pairs), method=method)

@@ -1,0 +1,149 @@
+import pytest
+import torch
+
+from bilex.errors import SettingsError
+from bilex.retrieval import CSLS, RETRIEVALS, InvertedSoftmax, Nearest
+
+CHOICES = [CSLS(), CSLS(k=3), Nearest(), InvertedSoftmax(), InvertedSoftmax(beta=5.0)]
+DIRECTIONS = ["forward", "backward"]
+
+
+def normal(rows, rng_seed):
+    return torch.randn(rows, 6, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+
+
+def cosines(a, b):
+    return (a / a.norm(dim=1, keepdim=True)) @ (b / b.norm(dim=1, keepdim=True)).T
+
+
+def neighbourhood(rows, others, k):
+    """Mean of the k largest cosines into the other table."""
+    return cosines(rows, others).sort(1, descending=True).values[:, :k].mean(1)
+
+
+FORMULAS = {
+    "nn": lambda _, queries, __, candidates: cosines(queries, candidates),
+    "csls": lambda it, queries, own, candidates: (
+        2 * cosines(queries, candidates)
+        - neighbourhood(queries, candidates, it.k)[:, None]
+        - neighbourhood(candidates, own, it.k)
+    ),
+    "isf": lambda it, queries, own, candidates: (
+        it.beta * cosines(queries, candidates) - (it.beta * cosines(candidates, own)).exp().sum(1).log()
+    ),
+}
+"""Scores of queries by the written formula; `own` is the whole table of the queries' language."""
+
+
+def whole(tables, direction):
+    x, z = tables
+    return (x, z) if direction == "forward" else (z, x)
+
+
+def assert_same(found, scores, n):
+    best = scores.topk(n)
+    torch.testing.assert_close(found.values, best.values)
+    assert found.indices.tolist() == best.indices.tolist()
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return normal(90, 0), normal(110, 1) + 0.4  # not centred: some candidates are hubs
+
+
+def test_every_retrieval_is_tried():
+    assert {type(choice) for choice in CHOICES} == set(RETRIEVALS.values())
+    assert all(retrieval.name == name for name, retrieval in RETRIEVALS.items())
+    assert set(FORMULAS) == set(RETRIEVALS)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("retrieval", CHOICES, ids=repr)
+class TestAgainstTheFormula:
+    def test_the_whole_table_as_queries(self, tables, retrieval, direction):
+        own, candidates = whole(tables, direction)
+        scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)
+        assert_same(retrieval.index(*tables).topk(own, 7, direction), scores, 7)
+
+    def test_queries_do_not_change_the_penalties(self, tables, retrieval, direction):
+        """One and a few queries, of the table or not: a penalty over the queries would show."""
+        own, candidates = whole(tables, direction)
+        index = retrieval.index(*tables)
+        for queries in (own[5:6], own[10:14], normal(3, 9), 100 * own[:2]):
+            scores = FORMULAS[retrieval.name](retrieval, queries, own, candidates)
+            assert_same(index.topk(queries, 4, direction), scores, 4)
+
+    def test_known_rows_give_the_same(self, tables, retrieval, direction):
+        own, _ = whole(tables, direction)
+        rows = torch.tensor([8, 3, 3, 89])
+        index = retrieval.index(*tables)
+        plain = index.topk(own[rows], 5, direction)
+        for _ in range(2):  # before and after the penalties of the queries' own side are there
+            known = index.topk(own[rows], 5, direction, rows=rows)
+            torch.testing.assert_close(known.values, plain.values)
+            assert known.indices.tolist() == plain.indices.tolist()
+            index.penalty("source" if direction == "forward" else "target")
+
+    def test_first_leaves_later_candidates_out_but_not_of_the_penalties(self, tables, retrieval, direction):
+        own, candidates = whole(tables, direction)
+        scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)[:, :20]
+        assert_same(retrieval.index(*tables).topk(own, 6, direction, first=20), scores, 6)
+        assert retrieval.index(*tables).topk(own, 50, direction, first=20).values.shape == (len(own), 20)
+
+    def test_ranks(self, tables, retrieval, direction):
+        own, candidates = whole(tables, direction)
+        gold = torch.stack([torch.arange(20), torch.arange(20) - 1], 1)  # the first has one gold, the others two
+        scores = FORMULAS[retrieval.name](retrieval, own[:20], own, candidates)
+        best = scores.gather(1, gold.clamp_min(0)).masked_fill(gold < 0, -torch.inf).amax(1, keepdim=True)
+        found = retrieval.index(*tables).ranks(own[:20], gold, direction)
+        assert found.tolist() == ((scores > best).sum(1) + 1).tolist()
+
+    def test_small_budget_and_progress(self, tables, retrieval, direction):
+        own, candidates = whole(tables, direction)
+        heard = []
+        index = retrieval.index(*tables, budget=1, progress=lambda *state: heard.append(state))
+        scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)
+        assert_same(index.topk(own, 3, direction), scores, 3)
+        assert heard[-1] == (len(own), len(own))
+
+
+def test_penalties_are_computed_once(tables, monkeypatch):
+    index, calls, once = CSLS().index(*tables), [], CSLS.penalty
+    monkeypatch.setattr(CSLS, "penalty", lambda self, *tables, **more: calls.append(1) or once(self, *tables, **more))
+    for _ in range(3):
+        index.penalty("target")
+    assert len(calls) == 1
+
+
+def test_csls_over_the_queries_would_be_noticed(tables):
+    """The formula with the common mistake in it gives other answers on these tables, so the tests above bite."""
+    own, candidates = tables
+    right = FORMULAS["csls"](CSLS(), own[:4], own, candidates)
+    wrong = FORMULAS["csls"](CSLS(), own[:4], own[:4], candidates)
+    assert right.argmax(1).tolist() != wrong.argmax(1).tolist()
+
+
+def test_k_beyond_the_table_takes_all_of_it(tables):
+    x, z = tables
+    found = CSLS(k=1000).index(x, z).topk(x, 3)
+    assert_same(found, FORMULAS["csls"](CSLS(k=1000), x, x, z), 3)
+
+
+def test_zero_rows_do_no_harm():
+    x, z = torch.eye(3, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
+    x[1] = 0
+    for retrieval in CHOICES:
+        assert retrieval.index(x, z).topk(x, 3).values.isfinite().all()
+
+
+@pytest.mark.parametrize(("make", "words"), [(lambda: CSLS(k=0), "k is 0"), (lambda: InvertedSoftmax(beta=0), "beta")])
+def test_settings_out_of_range(make, words):
+    with pytest.raises(SettingsError, match=words):
+        make()
+
+
+def test_a_retrieval_is_a_value():
+    assert CSLS(k=3) == CSLS(k=3) != CSLS()
+    assert hash(CSLS(k=3)) == hash(CSLS(k=3))
+    with pytest.raises(AttributeError):
+        CSLS().k = 3

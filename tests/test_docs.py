@@ -1,0 +1,60 @@
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bilex
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOL = ROOT / "tools" / "update_doc_outputs.py"
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("update_doc_outputs", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_examples_print_what_the_documents_say():
+    # In a process of its own, with its own number of threads; one of them adds a method that no other test should see.
+    # The demo runs every method twice, which takes too long here.
+    command = [sys.executable, "-W", "error", TOOL, "--check", "--skip", "bilex demo"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run: python tools/update_doc_outputs.py\n{done.stdout}{done.stderr}"
+
+
+def test_the_api_page_has_every_public_name_once():
+    listed = re.findall(r"^::: bilex\.(\w+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(bilex.__all__)
+
+
+def test_links_between_documents_lead_somewhere():
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize(
+    ("written", "printed", "same"),
+    [
+        ("P@1 67.1", "P@1 67.2", True),
+        ("P@1 67.1", "P@1  67.4", False),
+        ("3,539 pairs", "3,541 pairs", True),
+        ("3,539 pairs", "3,639 pairs", False),
+        ("5 pairs", "6 pairs", False),
+        ("Done in 13 s.", "Done in 4 s.", True),
+        ("chat 0.177", "chien 0.177", False),
+    ],
+)
+def test_numbers_may_differ_a_little_and_words_may_not(tool, written, printed, same):
+    assert tool.agree(written, printed) is same
+
+
+def test_a_changed_output_is_put_in_its_place(tool):
+    text = '```console\n$ echo one\none\n\n$ echo two\nzwei\n```\n\n```python\nprint("x")\n```\n\n```text\ny\n```\n'
+    assert tool.run_document(text) == text.replace("zwei", "two").replace("y\n```", "x\n```")

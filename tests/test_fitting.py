@@ -1,0 +1,237 @@
+import dataclasses
+import inspect
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+
+from bilex import Lexicon, Method, align, all_methods
+from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
+from bilex.files import sha256
+from bilex.mapping import LinearMapping
+from bilex.table import EmbeddingTable
+from bilex.trace import Trace
+
+
+@pytest.fixture
+def spy():
+    """A method that chooses on dev, and the list of what each of its fits was given."""
+    all_methods()  # found once for all: this one is not to be among them
+    seen = []
+
+    @dataclass(frozen=True, kw_only=True)
+    class Spy(Method):
+        """Looks."""
+
+        name = "spy"
+        paper = "none (2024)"
+        uses_dev = True
+
+        def fit(self, x, z, pairs, **given):
+            seen.append({"x": x, "z": z, "pairs": pairs, **given})
+            given["trace"](epoch=1, draw=float(torch.rand(1, generator=given["generator"])))
+            return LinearMapping(source_matrix=torch.eye(x.shape[1]))
+
+    return Spy(), seen
+
+
+def same(one, other):
+    return torch.equal(one.source_rows, other.source_rows) and torch.equal(one.target_rows, other.target_rows)
+
+
+def rows_of(pairs):
+    return set(pairs[:, 0].tolist())
+
+
+def test_the_same_inputs_give_the_same_bits(world, alignment):
+    again = align(world.source, world.target, world.train)
+    assert same(alignment, again)
+    assert alignment.translate(["s3", "s90"]) == again.translate(["s3", "s90"])
+
+
+def test_the_tables_are_left_as_they_are(world):
+    before = world.source.rows.copy(), world.target.rows.copy()
+    align(world.source, world.target, world.train).evaluate(world.test)
+    assert np.array_equal(world.source.rows, before[0])
+    assert np.array_equal(world.target.rows, before[1])
+
+
+def test_a_method_by_name_or_as_a_value(world):
+    kind = all_methods()["procrustes"]
+    by_value = align(world.source, world.target, world.train, method=kind(normalize=("unit",)))
+    assert not same(by_value, align(world.source, world.target, world.train, method="procrustes"))
+    assert by_value.provenance["inputs"]["settings"]["normalize"] == ("unit",)
+
+
+def test_nothing_takes_a_test_lexicon():
+    for function in (align, Method.fit):
+        assert not [name for name in inspect.signature(function).parameters if "test" in name]
+    assert set(inspect.signature(Method.fit).parameters) == {"self", "x", "z", "pairs", "dev", "generator", "trace"}
+
+
+class TestDev:
+    @pytest.fixture
+    def train(self, world):
+        """Half of the sources have two translations, as in a real dictionary, and one pair is not covered."""
+        more = [(source, f"t{i}") for i, (source, _) in enumerate(world.train) if i % 2]
+        return Lexicon.from_pairs([*world.train, *more, ("house", "maison")])
+
+    def test_is_held_out_by_source_word(self, world, train, spy):
+        align(world.source, world.target, train, method=spy[0])
+        (seen,) = spy[1]
+        kept, held = rows_of(seen["pairs"]), rows_of(seen["dev"])
+        assert not kept & held
+        assert len(kept) + len(held) == len(world.train)
+        assert len(held) == round(0.1 * len(world.train))
+
+    def test_is_all_that_fit_sees(self, world, train, spy):
+        align(world.source, world.target, train, method=spy[0])
+        (seen,) = spy[1]
+        assert seen.keys() == {"x", "z", "pairs", "dev", "generator", "trace"}
+        known = {tuple(pair) for pair in train.index(world.source, world.target).pairs.tolist()}
+        assert {tuple(pair) for part in ("pairs", "dev") for pair in seen[part].tolist()} == known
+
+    def test_is_kept_with_the_alignment(self, world, train, spy):
+        made = align(world.source, world.target, train, method=spy[0])
+        assert not set(made.train.sources) & set(made.dev.sources)
+        assert "10% of the source words of train, held out with rng_seed 0" in made.provenance["protocol"]
+        assert made.evaluate(made.dev).train_overlap == len(made.dev.sources)
+        assert made.evaluate(world.test).train_overlap == 0
+
+    def test_depends_on_rng_seed_and_share(self, world, train, spy):
+        for more in ({}, {}, {"rng_seed": 1}, {"dev_share": 0.5}):
+            align(world.source, world.target, train, method=spy[0], **more)
+        first, again, other, half = (rows_of(seen["dev"]) for seen in spy[1])
+        assert first == again != other
+        assert len(half) == len(world.train) // 2
+
+    def test_that_is_given_is_used_and_all_of_train_trained_on(self, world, spy):
+        made = align(world.source, world.target, world.train, dev=world.test, method=spy[0])
+        (seen,) = spy[1]
+        assert len(seen["pairs"]) == len(world.train)
+        assert len(seen["dev"]) == len(world.test)
+        assert made.provenance["protocol"] == "choices on the dev dictionary given"
+
+    def test_is_not_taken_from_a_method_that_chooses_nothing(self, alignment):
+        assert alignment.dev is None
+        assert alignment.provenance["protocol"] == "no choices made; all of train is trained on"
+
+    def test_shares_no_source_word_with_train(self, world, spy):
+        overlapping = Lexicon.from_pairs([*world.test, ("s0", "t0")])
+        with pytest.raises(AlignmentError, match=r"1 source words are in both .* \(such as 's0'\)"):
+            align(world.source, world.target, world.train, dev=overlapping, method=spy[0])
+
+    def test_has_to_be_usable(self, world, spy):
+        with pytest.raises(LexiconError, match="0 of 1 pairs"):
+            align(world.source, world.target, world.train, dev=Lexicon.from_pairs([("a", "b")]), method=spy[0])
+
+    def test_shares_no_row_with_train_when_case_is_folded(self, world, spy):
+        """`S1` and `s1` are the same row then: it may not be on both sides."""
+        both = Lexicon.from_pairs([*world.train, *((source.upper(), target) for source, target in world.train)])
+        align(world.source, world.target, both, method=spy[0], fold_case=True)
+        (seen,) = spy[1]
+        assert not rows_of(seen["pairs"]) & rows_of(seen["dev"])
+
+    def test_given_shares_no_row_with_train_when_case_is_folded(self, world, spy):
+        dev = Lexicon.from_pairs((source.upper(), target) for source, target in world.train)
+        with pytest.raises(AlignmentError, match="in both the train and the dev dictionary"):
+            align(world.source, world.target, world.train, dev=dev, method=spy[0], fold_case=True)
+
+
+def test_the_generator_follows_rng_seed(world, spy):
+    traces = [align(world.source, world.target, world.train, method=spy[0], rng_seed=i).trace for i in (0, 0, 1)]
+    draws = [trace.records[0]["draw"] for trace in traces]
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_a_trace_is_told(world, spy):
+    heard = []
+    align(world.source, world.target, world.train, method=spy[0], trace=Trace(heard.append))
+    assert heard[0]["epoch"] == 1
+
+
+def test_fold_case_finds_more_pairs(world):
+    upper = Lexicon.from_pairs((source.upper(), target) for source, target in world.train)
+    with pytest.raises(LexiconError, match="letter case"):
+        align(world.source, world.target, upper)
+    assert same(
+        align(world.source, world.target, upper, fold_case=True), align(world.source, world.target, world.train)
+    )
+
+
+def refusals():
+    def narrow(world):
+        return dataclasses.replace(world.target, rows=np.ascontiguousarray(world.target.rows[:, :5]))
+
+    return [
+        pytest.param(
+            lambda w: align(w.source, w.target), AlignmentError, "none was given: pass --train", id="no train"
+        ),
+        pytest.param(
+            lambda w: align(w.source, narrow(w), w.train),
+            TableError,
+            "source vectors have 12 dimensions and the target vectors 5",
+            id="dimensions",
+        ),
+        pytest.param(
+            lambda w: align(w.source, w.target, w.train.swapped()),
+            LexiconError,
+            "seems to run from target to source: 0 of 80 pairs fit as given, 80 when swapped",
+            id="languages swapped",
+        ),
+        pytest.param(
+            lambda w: align(w.source, w.target, Lexicon.from_pairs([("house", "maison")])),
+            LexiconError,
+            "0 of 1 pairs are in both vocabularies .*not found: house, maison",
+            id="no usable pair",
+        ),
+        pytest.param(
+            lambda w: align(w.source, w.target, w.train, method="procrustse"),
+            SettingsError,
+            "no method 'procrustse' .did you mean 'procrustes'",
+            id="unknown method",
+        ),
+        pytest.param(
+            lambda w: align(w.source, w.target, w.train, device="abacus"),
+            SettingsError,
+            "device 'abacus' cannot be used here .*use cpu, cuda or auto",
+            id="unknown device",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), refusals())
+def test_refuses(world, call, error, message):
+    with pytest.raises(error, match=message):
+        call(world)
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.5])
+def test_refuses_a_share_that_leaves_nothing(world, spy, share):
+    with pytest.raises(SettingsError, match="between 0 and 1"):
+        align(world.source, world.target, world.train, method=spy[0], dev_share=share)
+
+
+def test_provenance(world, tmp_path):
+    paths = {name: tmp_path / name for name in ("source.vec", "target.vec", "train.tsv")}
+    world.source.write(paths["source.vec"])
+    world.target.write(paths["target.vec"])
+    world.train.write(paths["train.tsv"])
+    made = align(
+        *(EmbeddingTable.read(paths[name]) for name in ("source.vec", "target.vec")), Lexicon.read(paths["train.tsv"])
+    )
+    found = json.loads(json.dumps(made.provenance))
+    inputs = found["inputs"]
+    assert inputs["method"] == "procrustes"
+    assert inputs["settings"] == {"normalize": ["unit", "center", "unit"]}
+    assert (inputs["rng_seed"], inputs["dev"], inputs["fold_case"]) == (0, None, False)
+    for name, path in paths.items():
+        part = inputs[path.stem]
+        assert part["file"] == str(path.resolve()), name
+        assert part["sha256"] == sha256(path)
+    assert (inputs["source"]["words"], inputs["source"]["dim"], inputs["train"]["pairs"]) == (160, 12, 80)
+    assert found["train_coverage"]["pairs_covered"] == 80
+    assert found["made_with"].keys() >= {"bilex", "torch", "numpy", "python", "platform", "device", "threads"}
+    assert found["protocol"]

@@ -1,0 +1,102 @@
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pytest
+
+from bilex.errors import SettingsError
+from bilex.settings import describe, field_types, from_text, nearest_name, parse
+
+
+@dataclass(frozen=True)
+class Inner:
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Example:
+    epochs: int = 10
+    rate: float = 1e-3
+    shape: Literal["linear", "tanh"] = "linear"
+    cut: int | None = None
+    steps: tuple[str, ...] = ("unit", "center")
+    sizes: tuple[int, ...] = ()
+    both: bool = True
+    mark: str = ""
+    level: Literal[1, 2] = 1
+    inner: Inner = field(default_factory=Inner)
+
+
+GOOD = [
+    ("epochs", "3", 3),
+    ("epochs", "-3", -3),
+    ("rate", "1e-4", 1e-4),
+    ("rate", "2", 2.0),
+    ("shape", "tanh", "tanh"),
+    ("cut", "none", None),
+    ("cut", "None", None),
+    ("cut", "5", 5),
+    ("steps", "unit,center,unit", ("unit", "center", "unit")),
+    ("steps", "unit+center", ("unit", "center")),
+    ("steps", "", ()),
+    ("sizes", "1,2", (1, 2)),
+    ("both", "false", False),
+    ("both", "True", True),
+    ("mark", "a=b", "a=b"),
+    ("level", "2", 2),
+]
+BAD = [
+    ("epochs", "3.5", "needed a whole number"),
+    ("epochs", "", "needed a whole number"),
+    ("rate", "fast", "needed a number"),
+    ("shape", "cubic", "needed one of linear, tanh"),
+    ("cut", "all", "needed a whole number"),
+    ("sizes", "1,x", "needed a whole number"),
+    ("both", "yes", "needed one of true, false"),
+    ("level", "3", "needed one of 1, 2"),
+    ("inner", "Inner()", "can only be given from Python"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "value"), GOOD)
+def test_text_becomes_a_value(name, text, value):
+    made = from_text(Example, {name: text}, what="example")
+    assert getattr(made, name) == value
+    assert type(getattr(made, name)) is type(value)
+    assert made == Example(**{name: value})
+
+
+@pytest.mark.parametrize(("name", "text", "needed"), BAD)
+def test_wrong_text_says_what_was_needed(name, text, needed):
+    with pytest.raises(SettingsError) as caught:
+        from_text(Example, {name: text}, what="example")
+    assert str(caught.value).startswith(f"example: {name}={text!r}: ")
+    assert needed in str(caught.value)
+
+
+def test_an_unknown_setting_names_the_nearest_and_all():
+    with pytest.raises(SettingsError, match=r"no setting 'epoch' \(did you mean 'epochs'\?\); it has: epochs, rate"):
+        from_text(Example, {"epoch": "1"}, what="example")
+    with pytest.raises(SettingsError, match="no setting 'zzz'; it has"):
+        from_text(Example, {"zzz": "1"}, what="example")
+
+
+def test_nothing_given_keeps_the_defaults():
+    assert from_text(Example, {}, what="example") == Example()
+
+
+def test_descriptions_for_people():
+    described = {name: describe(kind) for name, kind in field_types(Example).items()}
+    assert described["epochs"] == "int"
+    assert described["shape"] == "linear|tanh"
+    assert described["cut"] == "int or none"
+    assert described["steps"] == "str,..."
+
+
+def test_a_union_says_all_that_would_do():
+    with pytest.raises(ValueError, match="needed a whole number or needed one of a"):
+        parse("x", int | Literal["a"])
+
+
+def test_nearest_name():
+    assert nearest_name("procrustse", ["procrustes", "vecmap"]) == " (did you mean 'procrustes'?)"
+    assert nearest_name("q", ["procrustes", "vecmap"]) == ""

@@ -1,0 +1,53 @@
+"""Write docs/commands.md: the help of every command, as `bilex COMMAND --help` prints it at a fixed width.
+
+python tools/update_command_docs.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bilex.cli import COMMANDS, cli
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
+WIDTH = 100
+HEAD = """# Commands
+
+This page is made from the program by `python tools/update_command_docs.py`.
+
+Results go to standard output, everything else to standard error, so that output can be piped. The exit code is 0 when
+it is done, 1 when it could not be done (the message says why and what to do), 2 when the command line was wrong.
+A run folder (RUN) is what `bilex align` writes; `evaluate`, `similarity`, `translate`, `induce` and `export` read it.
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(page(), encoding="utf-8", newline="\n")
+
+
+def page() -> str:
+    """The page as it should be."""
+    group = _context(cli, "bilex")
+    parts = [HEAD, _section("bilex", group)]
+    for name in COMMANDS:
+        command = cli.get_command(group, name)
+        assert command is not None
+        parts.append(_section(f"bilex {name}", _context(command, name, group)))
+    return "\n".join(parts)
+
+
+def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+    settings = {"help_option_names": ["-h", "--help"], "terminal_width": WIDTH, "max_content_width": WIDTH}
+    return click.Context(command, info_name=name, parent=parent, **settings)
+
+
+def _section(title: str, context: click.Context) -> str:
+    text = "\n".join(line.rstrip() for line in context.get_help().splitlines())
+    return f"## {title}\n\n```text\n{text}\n```\n"
+
+
+if __name__ == "__main__":
+    main()
