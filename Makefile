@@ -1,4 +1,4 @@
-# Two commands set everything up in .venv: `make demo` and `make test`. torch comes in the CPU build that constraints.txt pins.
+# Two commands set everything up in .venv: `make demo` and `make test`. constraints.txt pins the torch release they install.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
@@ -12,7 +12,7 @@ test: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 	$(BIN)/python -m pytest
 
 clean:

@@ -84,6 +84,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "sample":  # a module; the bundled data are opened at first use
+        return importlib.import_module("bilex.sample")
     if name not in _MODULES:
         raise AttributeError(f"module 'bilex' has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULES[name]), name)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
-from bilex.errors import TableError
+from bilex.errors import SettingsError, TableError
 from bilex.evaluation.hubness import Hubness, hubness
 from bilex.evaluation.precision import Evaluation, evaluate
 from bilex.evaluation.similarity import Judgement, Similarity, similarity
+from bilex.io.write import choose_format
+from bilex.lexicon import Lexicon
 from bilex.normalize import Normalizer, unit
 from bilex.retrieval import CSLS, Index, Retrieval
 from bilex.trace import Trace
@@ -20,11 +23,9 @@ from bilex.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
-    from pathlib import Path
 
     from torch import Tensor
 
-    from bilex.lexicon import Lexicon
     from bilex.linalg.topk import Progress
     from bilex.mapping import Mapping
     from bilex.retrieval.base import Direction, Side
@@ -112,11 +113,11 @@ class Alignment:
         rows = torch.from_numpy(table.rows).to(self.device)
         return replace(table, rows=self.map_rows(rows, side).cpu().numpy(), subwords=None)
 
-    def index(self, retrieval: Retrieval | None = None, *, progress: Progress | None = None) -> Index:
+    def index(self, retrieval: Retrieval | None = None) -> Index:
         """Both mapped tables ready for retrieval; made once per kind of retrieval."""
         retrieval = retrieval or CSLS()
         if retrieval not in self._indexes:
-            made = retrieval.index(self.source_rows, self.target_rows, progress=progress)
+            made = retrieval.index(self.source_rows, self.target_rows)
             if self.folder is not None:
                 from bilex.run import KeptPenalties
 
@@ -134,6 +135,7 @@ class Alignment:
         progress: Progress | None = None,
     ) -> list[Translation]:
         """The n best translations of each word, in the order given."""
+        check_at_least_one(n=n)
         queries, others = (self.source, self.target) if direction == "forward" else (self.target, self.source)
         vectors = [_vector(queries, word) for word in words]
         known = [vector for vector in vectors if vector is not None]
@@ -141,7 +143,7 @@ class Alignment:
             return [Translation(word, (), None) for word in words]
         rows = torch.from_numpy(np.stack(known)).to(self.device)
         mapped = self.map_rows(rows, "source" if direction == "forward" else "target")
-        values, indices = self.index(retrieval, progress=progress).topk(mapped, n, direction)
+        values, indices = self.index(retrieval).topk(mapped, n, direction, progress=progress)
         found = iter(zip(values.tolist(), indices.tolist(), strict=True))
         translations = []
         for word, vector in zip(words, vectors, strict=True):
@@ -165,17 +167,16 @@ class Alignment:
 
         `mutual` keeps a pair only where each word is the other's best translation.
         """
-        index = self.index(retrieval, progress=progress)
+        check_at_least_one(n=n, max_rank=max_rank)
+        index = self.index(retrieval)
         back: Direction = "backward" if direction == "forward" else "forward"
         sources, targets = (self.source, self.target) if direction == "forward" else (self.target, self.source)
         x, z = (index.x, index.z) if direction == "forward" else (index.z, index.x)
         rows = torch.arange(min(len(x), max_rank or len(x)), device=x.device)
-        if mutual:
-            index.penalty("source" if direction == "forward" else "target")  # needed on the way back; now once for both
-        found = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows)
+        found = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows, progress=progress)
         if mutual:
             hit, place = torch.unique(found.indices[:, 0], return_inverse=True)
-            returned = index.topk(z[hit], 1, back, first=max_rank, rows=hit).indices[:, 0][place]
+            returned = index.topk(z[hit], 1, back, first=max_rank, rows=hit, progress=progress).indices[:, 0][place]
             rows = rows[returned == rows]
             found = found._replace(values=found.values[rows], indices=found.indices[rows])
         return [
@@ -196,10 +197,13 @@ class Alignment:
         """Precision against a lexicon whose sources are of the language translated from: the target's, if backward."""
         tables = (self.source, self.target) if direction == "forward" else (self.target, self.source)
         indexed = lexicon.index(*tables, fold_case=fold_case).require_usable()
-        seen = [pair for part in (self.train, self.dev) if part is not None for pair in part]
-        trained = frozenset(pair[direction == "backward"] for pair in seen)
-        index = self.index(retrieval, progress=progress)
-        return evaluate(index, indexed, direction=direction, train_sources=trained)
+        index = self.index(retrieval)
+        result = evaluate(index, indexed, direction=direction, progress=progress)
+        covered = Lexicon.from_pairs((word, word) for word in result.ranks)
+        used = [self.train] if self.dev is None else [self.train, self.dev]
+        used = used if direction == "forward" else [part.swapped() for part in used]
+        seen = {word for part in used for word in covered.shared_sources(part, fold_case=fold_case)}
+        return replace(result, train_overlap=len(seen))
 
     def hubness(self, *, k: int = 10, retrieval: Retrieval | None = None, direction: Direction = "forward") -> Hubness:
         """How unevenly the candidates are retrieved."""
@@ -212,6 +216,9 @@ class Alignment:
 
     def export(self, source: str | PathLike[str] | None = None, target: str | PathLike[str] | None = None) -> None:
         """Write the mapped tables, unit rows in the shared space; the suffix says in which format."""
+        for path in (source, target):
+            if path is not None:
+                choose_format(Path(path), None)  # refuse a name before anything is written
         for path, table, rows in ((source, self.source, "source_rows"), (target, self.target, "target_rows")):
             if path is not None:
                 replace(table, rows=getattr(self, rows).cpu().numpy(), subwords=None).write(path)
@@ -230,3 +237,10 @@ def _vector(table: EmbeddingTable, word: str) -> np.ndarray[Any, np.dtype[np.flo
         return table.vector(word)
     except TableError:
         return None
+
+
+def check_at_least_one(**numbers: int | None) -> None:
+    """Refuse numbers below 1; none given is fine."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise SettingsError(f"{name}={number}: needed a whole number of at least 1")

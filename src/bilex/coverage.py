@@ -81,7 +81,8 @@ class LexiconIndex:
         if swapped >= 10 and swapped > 3 * covered:
             raise LexiconError(
                 f"{self.name} seems to run from target to source: {covered} of {self.pairs_total} pairs fit as given, "
-                f"{swapped} when swapped; swap the two tables or the dictionary's columns"
+                f"{swapped} when swapped; swap the two tables, the dictionary's columns or "
+                "the direction"
             )
         if covered < minimum:
             raise LexiconError(self._too_few(minimum))

@@ -108,7 +108,7 @@ def collect(
             f"the source vectors have {source.dim} dimensions and the target vectors {target.dim}; "
             "use tables of the same dimension"
         )
-    if dev is not None and (shared := set(dev.sources) & set(train.sources)):
+    if dev is not None and (shared := dev.shared_sources(train, fold_case=fold_case)):
         raise AlignmentError(
             f"{len(shared)} source words are in both the train and the dev dictionary (such as {min(shared)!r}); "
             "choices made on words that were trained on are worthless: remove them from one, or leave --dev out"
@@ -142,6 +142,11 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
         generator=torch.Generator().manual_seed(inputs.rng_seed),
         trace=trace,
     )
+    if not all(bool(array.isfinite().all()) for array in mapping.arrays().values()):
+        raise AlignmentError(
+            f"method {method.name} diverged: its mapping holds numbers that are not finite; try a smaller learning "
+            "rate, other settings or another method"
+        )
     return Alignment(
         source=inputs.source,
         target=inputs.target,
@@ -168,7 +173,7 @@ def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:
         return inputs.train, inputs.dev
     covered = inputs.train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()
     usable = Lexicon.from_pairs(pair for pair in inputs.train if pair[0] in covered.sources)
-    return usable.split(inputs.dev_share, rng_seed=inputs.rng_seed)
+    return usable.split(inputs.dev_share, rng_seed=inputs.rng_seed, fold_case=inputs.fold_case)
 
 
 def choose_device(name: str | None) -> torch.device:
@@ -180,7 +185,7 @@ def choose_device(name: str | None) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).split("\n")[0]
-        raise SettingsError(f"device {name!r} cannot be used here ({reason}); use cpu, cuda or auto") from None
+        raise SettingsError(f"device {name!r} cannot be used here ({reason}); use cpu or auto") from None
     return device
 
 

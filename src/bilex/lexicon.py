@@ -80,14 +80,17 @@ class Lexicon:
             targets.setdefault(source, {})[target] = None
         return {source: list(found) for source, found in targets.items()}
 
-    def split(self, share: float = 0.1, *, count: int | None = None, rng_seed: int) -> tuple[Self, Self]:
+    def split(
+        self, share: float = 0.1, *, count: int | None = None, rng_seed: int, fold_case: bool = False
+    ) -> tuple[Self, Self]:
         """(rest, held out): a share, or a count, of the source words is held out with all their pairs.
 
-        No source word is on both sides; a target word can be. The order of pairs is kept.
+        No source word is on both sides, nor with `fold_case` two that differ in letter case; a target word can be. The
+        order of pairs is kept.
         """
         if count is None and not 0 < share < 1:
             raise SettingsError(f"share={share}: needed a number between 0 and 1")
-        sources = self.sources
+        sources = list(dict.fromkeys(_key(source, fold_case) for source, _ in self.pairs))
         held = round(share * len(sources)) if count is None else count
         if not 0 < held < len(sources):
             raise LexiconError(
@@ -97,7 +100,15 @@ class Lexicon:
         # Raw bits of PCG64 are promised to stay the same in every numpy; `permutation` is not.
         order = np.argsort(np.random.PCG64(rng_seed).random_raw(len(sources)), kind="stable")
         chosen = {sources[i] for i in order[:held]}
-        return self._where(lambda source: source not in chosen), self._where(lambda source: source in chosen)
+        return (
+            self._where(lambda source: _key(source, fold_case) not in chosen),
+            self._where(lambda source: _key(source, fold_case) in chosen),
+        )
+
+    def shared_sources(self, other: Lexicon, *, fold_case: bool = False) -> set[str]:
+        """The source words that are in both; with `fold_case` also where only letter case differs."""
+        theirs = {_key(source, fold_case) for source in other.sources}
+        return {source for source in self.sources if _key(source, fold_case) in theirs}
 
     def swapped(self) -> Self:
         """The same pairs from target to source."""
@@ -120,3 +131,7 @@ class Lexicon:
 
     def _where(self, wanted: Callable[[str], bool]) -> Self:
         return replace(self, pairs=tuple(pair for pair in self.pairs if wanted(pair[0])), report=None)
+
+
+def _key(word: str, fold_case: bool) -> str:
+    return word.casefold() if fold_case else word

@@ -22,7 +22,7 @@ from safetensors.torch import load_file
 from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
-from bilex.errors import AlignmentError
+from bilex.errors import AlignmentError, TableError
 from bilex.files import replacing, replacing_folder
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
@@ -33,9 +33,12 @@ from bilex.trace import Trace
 if TYPE_CHECKING:
     from os import PathLike
 
+    import numpy as np
     import torch
+    from numpy.typing import NDArray
     from torch import Tensor
 
+    from bilex.io.contents import Subwords
     from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Side
 
@@ -67,8 +70,8 @@ def save(alignment: Alignment, path: str | PathLike[str]) -> None:
             alignment.trace.write(folder / "trace.jsonl")
             text = json.dumps(description, indent=2, ensure_ascii=False)
             (folder / "alignment.json").write_text(text + "\n", encoding="utf-8")
-    except (OSError, SafetensorError) as error:
-        raise AlignmentError(f"{path}: cannot be written: {error}; nothing was left behind") from error
+    except (OSError, SafetensorError, TableError) as error:
+        raise AlignmentError(f"{path}: cannot be written: {error}; no run was left behind") from error
 
 
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
@@ -80,15 +83,18 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
     arrays = _load_arrays(path / "mapping.safetensors")
     prefix = "mapping."
     import_mapping_kinds()
-    mapping = mapping_from_arrays(
-        description["mapping"],
-        {name.removeprefix(prefix): array.to(place) for name, array in arrays.items() if name.startswith(prefix)},
-    )
+    own = {name.removeprefix(prefix): array.to(place) for name, array in arrays.items() if name.startswith(prefix)}
+    try:
+        mapping = mapping_from_arrays(description["mapping"], own)
+        names = ("source_normalizer", "target_normalizer")
+        normalizers = [Normalizer.from_arrays(description["normalize"], arrays, name) for name in names]
+    except (KeyError, TypeError) as error:
+        raise AlignmentError(f"{path / 'mapping.safetensors'}: damaged, arrays are missing; align again") from error
     return Alignment(
         source=_load_table(path, "source", description),
         target=_load_table(path, "target", description),
-        source_normalizer=Normalizer.from_arrays(description["normalize"], arrays, "source_normalizer"),
-        target_normalizer=Normalizer.from_arrays(description["normalize"], arrays, "target_normalizer"),
+        source_normalizer=normalizers[0],
+        target_normalizer=normalizers[1],
         mapping=mapping,
         train=Lexicon.read(path / "train.tsv", separator="tab"),
         dev=Lexicon.read(path / "dev.tsv", separator="tab") if (path / "dev.tsv").exists() else None,
@@ -99,7 +105,7 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
     )
 
 
-_OWN = {*FORMAT, "mapping", "normalize", "subwords"}
+_OWN = (*FORMAT, "mapping", "normalize", "subwords")
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
@@ -111,8 +117,10 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
         raise AlignmentError(f"{file}: cannot be read: {error}; align again") from error
-    if {name: found.get(name) for name in FORMAT} != FORMAT:
+    if not isinstance(found, dict) or any(found.get(name) != value for name, value in FORMAT.items()):
         raise AlignmentError(f"{file}: not a run folder that this version of bilex can open; update bilex")
+    if missing := [name for name in _OWN if name not in found]:
+        raise AlignmentError(f"{file}: damaged, it has no {', '.join(missing)}; align again")
     return found
 
 
@@ -157,6 +165,8 @@ def _plain(array: Tensor) -> Tensor:
 
 
 def _subword_file(table: EmbeddingTable) -> str | None:
+    if isinstance(table.subwords, LaterSubwords):
+        return str(table.subwords.file)
     if table.subwords is None or table.origin is None:
         return None
     return str(table.origin.resolve())
@@ -172,20 +182,23 @@ class LaterSubwords:
     """Subword vectors of a table that is too large to copy into a run: its file is opened when a word asks for it."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._table: EmbeddingTable | None = None
+        self.file = file
+        self._subwords: Subwords | None = None
 
-    def __call__(self, word: str) -> Any:
+    def __call__(self, word: str) -> NDArray[np.float32]:
         """The vector that the original file makes for an unknown word."""
-        if self._table is None:
-            if not self._file.is_file():
-                raise AlignmentError(
-                    f"{word!r} is not in the table, and {self._file}, whose subwords could give it a vector, is gone; "
-                    "put the file back, or align again"
-                )
-            self._table = EmbeddingTable.read(self._file, max_words=1)
-        assert self._table.subwords is not None
-        return self._table.subwords(word)
+        if self._subwords is None:
+            self._subwords = self._open(word)
+        return self._subwords(word)
+
+    def _open(self, word: str) -> Subwords:
+        subwords = EmbeddingTable.read(self.file, max_words=1).subwords if self.file.is_file() else None
+        if subwords is None:
+            raise AlignmentError(
+                f"{word!r} is not in the table, and {self.file}, whose subwords could give it a vector, is gone or has "
+                "none; put the file back, or align again"
+            )
+        return subwords
 
 
 def _load_arrays(path: Path) -> dict[str, Tensor]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from bilex.errors import AlignmentError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -33,6 +35,10 @@ class Trace:
     def read(cls, path: Path) -> Trace:
         """The inverse of `write`."""
         trace = cls()
-        if path.exists():
+        if not path.exists():
+            return trace
+        try:
             trace.records += map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        except (OSError, ValueError) as error:
+            raise AlignmentError(f"{path}: cannot be read: {error}; align again") from error
         return trace

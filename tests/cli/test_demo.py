@@ -47,10 +47,11 @@ def test_on_the_whole_sample_for_people(bilex, tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("small")
 def test_again_replaces_its_own_run_and_nothing_else(bilex, tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
     for _ in range(2):
         assert bilex("demo", "--output", tmp_path).code == 0
+        (tmp_path / "mine.txt").write_text("mine")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".made-by-bilex-demo",
         "en-fi",
         "en-fi.tsv",
         "en-fr",
@@ -63,7 +64,7 @@ def test_again_replaces_its_own_run_and_nothing_else(bilex, tmp_path):
 def test_a_folder_that_is_no_run_is_left_as_it_is(refused, tmp_path):
     (tmp_path / "en-fr").mkdir()
     (tmp_path / "en-fr" / "thesis.txt").write_text("mine")
-    assert "exists already and is left as it is" in refused("demo", "--output", tmp_path, "--json")
+    assert "exists already and was not made by bilex demo" in refused("demo", "--output", tmp_path, "--json")
     assert (tmp_path / "en-fr" / "thesis.txt").read_text() == "mine"
 
 

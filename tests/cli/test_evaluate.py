@@ -89,7 +89,7 @@ class TestSimilarity:
         assert "--sides" in refused("similarity", run, tmp_path / "j.tsv")
 
     def test_mistakes(self, refused, run, tmp_path):
-        assert "absent.tsv: No such file" in refused("similarity", run, tmp_path / "absent.tsv")
+        assert "absent.tsv: cannot be read: No such file" in refused("similarity", run, tmp_path / "absent.tsv")
         (tmp_path / "bad.tsv").write_text("s0\tt0\t1\ns1\tt1\n")
         assert "bad.tsv:2: found" in refused("similarity", run, tmp_path / "bad.tsv")
         (tmp_path / "latin.tsv").write_bytes(b"s\xe9\tt0\t1\n")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import bilex.errors
 from bilex.cli.tables import convert, inspect
-from bilex.errors import TableError
+from bilex.errors import BilexError, TableError
 from bilex.table import EmbeddingTable
 
 DATA = b"5 2\nThe 3 4\nthe 0 1\n[bold] 6 8\nbad 1\nzero 0 0\n"
@@ -81,8 +81,8 @@ def test_convert_does_not_replace_without_force(path):
     target = path.with_name("o.npz")
     target.write_bytes(b"old")
     result = run(convert, path, target)
-    assert isinstance(result.exception, TableError)
-    assert "o.npz: exists already; choose another name, or replace it with --force" in str(result.exception)
+    assert isinstance(result.exception, BilexError)
+    assert "o.npz exists already and is left as it is: choose another name" in str(result.exception)
     assert target.read_bytes() == b"old"
     assert run(convert, path, target, "--force").exit_code == 0
     assert len(EmbeddingTable.read(target)) == 3

@@ -147,7 +147,7 @@ class TestInduce:
         assert "--mutual keeps one" in refused("induce", run, "--mutual", "-n", 2, "--output", tmp_path / "x", code=2)
         assert "--output" in refused("induce", run, code=2)
         assert "this is no run folder" in refused("induce", tmp_path, "--output", tmp_path / "x")
-        assert "No such file" in refused("induce", run, "--output", tmp_path / "absent" / "x.tsv")
+        assert "there is no folder" in refused("induce", run, "--output", tmp_path / "absent" / "x.tsv")
         assert not (tmp_path / "x").exists()
 
 

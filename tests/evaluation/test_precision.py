@@ -69,10 +69,6 @@ def test_bands_cover_all(world, alignment):
     assert sum(band.covered for band in result.bands) == result.covered == len(world.test)
 
 
-def test_overlap_with_train_counts_covered_sources():
-    assert evaluated(train_sources=frozenset({"a", "d", "zebra"})).train_overlap == 1
-
-
 def test_json_is_flat():
     found = evaluated().to_json()
     assert {key: found[key] for key in ("covered", "sources", "coverage", "p_at_1_all", "train_overlap")} == {

@@ -101,9 +101,9 @@ class TestAgainstTheFormula:
     def test_small_budget_and_progress(self, tables, retrieval, direction):
         own, candidates = whole(tables, direction)
         heard = []
-        index = retrieval.index(*tables, budget=1, progress=lambda *state: heard.append(state))
+        index = retrieval.index(*tables, budget=1)
         scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)
-        assert_same(index.topk(own, 3, direction), scores, 3)
+        assert_same(index.topk(own, 3, direction, progress=lambda *state: heard.append(state)), scores, 3)
         assert heard[-1] == (len(own), len(own))
 
 

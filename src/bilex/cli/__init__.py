@@ -66,6 +66,8 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of a pipe has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except UnicodeDecodeError as error:
+        _fail(f"standard input is not {error.encoding}: {error.reason}; convert it to UTF-8")
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError:
@@ -78,6 +80,10 @@ def _run(args: list[str] | None) -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except SystemExit:  # click's own, when the reader of a pipe has had enough: that is no failure
+        if "PacifyFlush" in type(sys.stdout).__name__:
+            sys.exit(0)
+        raise
     except click.Abort:
         sys.stderr.write("bilex: interrupted\n")
         sys.exit(130)

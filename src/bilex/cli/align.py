@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 @click.argument("source", type=options.FilePath)
 @click.argument("target", type=options.FilePath)
 @click.option("--train", type=options.FilePath, help="Dictionary to learn from: lines of source and target word.")
-@click.option("--dev", type=options.FilePath, help="Dictionary to make choices on; else some of --train is held out.")
+@click.option(
+    "--dev",
+    type=options.FilePath,
+    help="Dictionary for a method's choices; by default a tenth of --train.",
+)
 @click.option("--method", default="procrustes", show_default=True, help="See `bilex methods`.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method; repeatable.")
 @click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 @click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
-@click.option("--resume", is_flag=True, help="Go on with an interrupted run; leave a finished one as it is.")
+@click.option("--resume", is_flag=True, help="Do nothing if RUN is finished already and was made from the same inputs.")
 @click.option("--output", "output", type=options.RunPath, required=True, metavar="RUN", help="Folder to write.")
 @options.fold_case
 @options.device
@@ -73,6 +77,8 @@ def align(
     )
     if resume and output.exists():
         _check_same(inputs, output)
+        if as_json:
+            options.print_json({"run": str(output), "method": method, "finished_before": True})
         options.say(f"{output} is finished already; nothing to do")
         return
     started = time.perf_counter()
@@ -80,6 +86,8 @@ def align(
     seconds = time.perf_counter() - started
     alignment.save(output)
     coverage = alignment.provenance["train_coverage"]
+    if coverage["pairs_covered"] < 0.2 * coverage["pairs_total"]:
+        options.say("warning: few pairs of the dictionary are in both tables; check letter case and languages")
     if as_json:
         kept = {key: value for key, value in coverage.items() if not key.startswith("missing")}
         options.print_json({"run": str(output), "method": method, "seconds": seconds, "train": kept})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
+from bilex.errors import AlignmentError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,14 +19,17 @@ if TYPE_CHECKING:
 SHOWN = ("school", "mother", "lake", "chocolate", "shirt", "accept", "rare", "earthquake")
 """Words of both test lexicons: none was trained on."""
 
+MARK = ".made-by-bilex-demo"
+
 
 @click.command()
 @click.option("--output", type=options.RunPath, default="demo-output", show_default=True, help="Folder to write to.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@options.as_json
 def demo(output: Path, as_json: bool) -> None:
     """Align the bundled English-French and English-Finnish samples with every method, and show what comes out."""
     from bilex import sample
 
+    _claim(output)
     started = time.perf_counter()
     results = [_align(pair, sample.load(pair), output, as_json=as_json) for pair in sample.pairs()]
     seconds = time.perf_counter() - started
@@ -33,7 +37,7 @@ def demo(output: Path, as_json: bool) -> None:
         options.print_json({"pairs": results, "seconds": seconds})
         return
     click.echo(f"Done in {seconds:.0f} s. Now look up words yourself, or bring your own vectors:")
-    click.echo(f"  bilex translate {results[0]['run']} cat dog")
+    click.echo(f"  bilex translate {results[0]['run']} mother lake")
     click.echo("  bilex align SOURCE.vec TARGET.vec --train DICTIONARY.tsv --output my-run")
 
 
@@ -57,14 +61,22 @@ def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str,
     return {"pair": pair, "scores": scores, "run": str(run), "lexicon": str(lexicon), "lexicon_pairs": pairs}
 
 
+def _claim(output: Path) -> None:
+    """Make the folder, marked as the demo's; refuse one that is not, so that nothing of the user's is replaced."""
+    mark = output / MARK
+    if output.exists() and not mark.is_file() and (not output.is_dir() or any(output.iterdir())):
+        raise AlignmentError(f"{output} exists already and was not made by bilex demo: choose another --output")
+    output.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+
+
 def _write(alignment: Alignment, run: Path, lexicon: Path) -> int:
-    """The run and its mutual lexicon; a demo run of before is replaced."""
+    """The run and its mutual lexicon; those of a demo before are replaced."""
     import shutil
 
     from bilex.cli.translate import write_entries
 
-    run.parent.mkdir(parents=True, exist_ok=True)
-    if (run / "alignment.json").is_file():
+    if run.exists():
         shutil.rmtree(run)
     alignment.save(run)
     entries = alignment.induce(mutual=True)

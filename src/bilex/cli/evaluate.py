@@ -87,7 +87,7 @@ def similarity(run: Path, judgements: Path, sides: str, device: str, as_json: bo
         options.print_json(result.to_json())
     else:
         click.echo(
-            f"Spearman {result.spearman:.3f} (p = {result.p_value:.2g}) "
+            f"Spearman {result.spearman:.3f} (p = {max(result.p_value, 1e-300):.2g}) "
             f"over {result.covered:,} of {result.pairs:,} pairs"
         )
 
@@ -101,8 +101,8 @@ def _print(result: Evaluation) -> None:
         (f"  rows {band.first + 1:,}-{band.last + 1:,} ({band.covered:,})", *_cells(band.scores))
         for band in result.bands
     ]
-    title = f"{result.direction}, {result.retrieval}; {result.coverage:.1f} % of the sources are covered"
-    options.print_table(["", "P@1", "P@5", "P@10", "MRR"], rows, title=title)
+    click.echo(f"{result.direction}, {result.retrieval}; {result.coverage:.1f} % of the sources are covered")
+    options.print_table(["", "P@1", "P@5", "P@10", "MRR"], rows)
 
 
 def _cells(scores: Any) -> tuple[str, ...]:

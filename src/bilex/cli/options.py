@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bilex.errors import BilexError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from bilex.linalg.topk import Progress
     from bilex.retrieval import Retrieval
 
-RunPath = click.Path(path_type=Path, file_okay=False)
+RunPath = click.Path(path_type=Path)
 FilePath = click.Path(path_type=Path, dir_okay=False)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -36,19 +38,15 @@ direction = click.option(
 
 def retrieval(command: Any) -> Any:
     """--retrieval and its settings."""
-    command = click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="CSLS neighbours.")(
-        command
-    )
-    command = click.option(
-        "--beta", type=float, default=30.0, show_default=True, help="Inverse temperature of the inverted softmax."
-    )(command)
-    return click.option(
-        "--retrieval",
-        type=click.Choice(["csls", "nn", "isf"]),
-        default="csls",
-        show_default=True,
-        help="csls, nn (nearest neighbour), isf (inverted softmax).",
-    )(command)
+    kinds = click.Choice(["csls", "nn", "isf"])
+    about = "csls, nn (nearest neighbour), isf (inverted softmax)."
+    for option in (
+        click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of csls."),
+        click.option("--beta", type=float, default=30.0, show_default=True, help="Inverse temperature of isf."),
+        click.option("--retrieval", type=kinds, default="csls", show_default=True, help=about),
+    ):
+        command = option(command)
+    return command
 
 
 def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
@@ -91,15 +89,29 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False))
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1, title: str = "") -> None:
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1) -> None:
     """A table on stdout; the first `left` columns are text, the others numbers."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, box=None, title_justify="left", title_style="bold", header_style="dim")
+    table = Table(box=None, header_style="dim")
     for i, header in enumerate(headers):
         table.add_column(header, justify="left" if i < left else "right", overflow="fold")
     for row in rows:
         table.add_row(*[Text(str(cell)) for cell in row])
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Refuse a file that exists, or has no folder to be written to, before any work is done."""
+    if path == Path("-"):
+        return
+    if path.exists() and not force:
+        raise BilexError(f"{path} exists already and is left as it is: choose another name, or replace it with --force")
+    if not path.absolute().parent.is_dir():
+        raise BilexError(f"{path}: there is no folder {path.parent}; make it first")

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from bilex.cli import options
 
+if TYPE_CHECKING:
     from bilex.io.inspection import Inspection
 
 max_words_option = click.option("--max-words", type=click.IntRange(min=1), help="Read the first N usable words only.")
-encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the words in FILE.")
+encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the words.")
 
 
 @click.command()
 @click.argument("file", type=click.Path())
 @max_words_option
 @encoding_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@options.as_json
 def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> None:
     """Tell what a FILE of word vectors holds, and what is wrong with it."""
     import json
@@ -38,7 +38,13 @@ def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> N
 @click.argument("source", metavar="IN", type=click.Path())
 @click.argument("target", metavar="OUT", type=click.Path())
 @max_words_option
-@click.option("--dtype", type=click.Choice(["float32", "float16"]), default="float32", show_default=True)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float16"]),
+    default="float32",
+    show_default=True,
+    help="float16 halves .npz and .safetensors.",
+)
 @encoding_option
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def convert(source: str, target: str, max_words: int | None, dtype: str, encoding: str, force: bool) -> None:
@@ -49,9 +55,11 @@ def convert(source: str, target: str, max_words: int | None, dtype: str, encodin
     """
     from pathlib import Path
 
+    from bilex.io.write import choose_format
     from bilex.table import EmbeddingTable
 
-    refuse_to_replace(Path(target), force)
+    choose_format(Path(target), None)  # refuse a name before any work is done
+    options.check_free(Path(target), force=force)
     table = EmbeddingTable.read(source, max_words=max_words, encoding=encoding)
     for line in table.report.summary():
         click.echo(f"{source}: {line}", err=True)
@@ -59,16 +67,6 @@ def convert(source: str, target: str, max_words: int | None, dtype: str, encodin
         click.echo(f"{source}: its subwords are not kept in {target}, only the words it lists", err=True)
     table.write(target, dtype=dtype)
     click.echo(f"{target}: {len(table):,} words of {table.dim} dimensions", err=True)
-
-
-def refuse_to_replace(path: Path, force: bool) -> None:
-    """Stop before any work when the output exists, or cannot be told a format from its name."""
-    from bilex.errors import TableError
-    from bilex.io.write import choose_format
-
-    choose_format(path, None)
-    if path.exists() and not force:
-        raise TableError(f"{path}: exists already; choose another name, or replace it with --force")
 
 
 def show(inspection: Inspection) -> None:

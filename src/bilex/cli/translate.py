@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
-from bilex.errors import AlignmentError
+from bilex.io.dictionary import written_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,9 @@ def translate(
 @click.option("--max-rank", type=click.IntRange(min=1), help="Consider only the N most frequent words of each table.")
 @click.option("-n", type=click.IntRange(min=1), default=1, show_default=True, help="Translations per word.")
 @click.option("--min-score", type=float, help="Leave out pairs with a lower score.")
-@click.option("--format", "kind", type=click.Choice(["tsv", "jsonl"]), default="tsv", show_default=True)
+@click.option(
+    "--format", "kind", type=click.Choice(["tsv", "jsonl"]), default="tsv", show_default=True, help="What to write."
+)
 @click.option("--output", type=options.FilePath, required=True, help="File to write; - for standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @options.direction
@@ -96,7 +98,7 @@ def induce(
     """
     if mutual and n != 1:
         raise click.UsageError("--mutual keeps one translation per word: leave -n out")
-    _check_free(output, force)
+    options.check_free(output, force=force)
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     with options.progress("searching") as bar:
@@ -105,7 +107,7 @@ def induce(
         )
     kept = [entry for entry in entries if min_score is None or entry.score >= min_score]
     write_entries(output, kept, kind)
-    options.say(f"{len(kept):,} pairs written to {output}")
+    options.say(f"{len(kept):,} pairs written to {'standard output' if output == Path('-') else output}")
 
 
 @click.command()
@@ -120,7 +122,7 @@ def export(run: Path, source: Path | None, target: Path | None, force: bool, dev
     if not paths:
         raise click.UsageError("needed --source FILE, --target FILE, or both")
     for path in paths:
-        _check_free(path, force)
+        options.check_free(path, force=force)
     options.load_run(run, device).export(source, target)
     options.say(*(f"written to {path}" for path in paths))
 
@@ -160,11 +162,6 @@ def _print(translation: Translation, alignment: Alignment, direction: Direction)
     click.echo(f"{word}{note}\t" + "\t".join(f"{c.word} {c.score:.3f}" for c in translation.candidates))
 
 
-def _check_free(path: Path, force: bool) -> None:
-    if path.exists() and not force and path != Path("-"):
-        raise AlignmentError(f"{path} exists already and is left as it is: choose another name, or pass --force")
-
-
 def write_entries(path: Path, entries: list[Entry], kind: str) -> None:
     """Write a lexicon as tsv or jsonl, to standard output if the path is -."""
     lines = _tsv(entries) if kind == "tsv" else _jsonl(entries)
@@ -179,8 +176,8 @@ def write_entries(path: Path, entries: list[Entry], kind: str) -> None:
 
 def _tsv(entries: list[Entry]) -> Iterator[str]:
     yield "# source\ttarget\tscore\trank\n"
-    for entry in entries:
-        yield f"{entry.source}\t{entry.target}\t{entry.score:.6f}\t{entry.rank}\n"
+    for number, entry in enumerate(entries, 1):
+        yield written_line(number, entry.source, entry.target, f"{entry.score:.6f}", str(entry.rank))
 
 
 def _jsonl(entries: list[Entry]) -> Iterator[str]:

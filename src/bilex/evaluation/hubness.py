@@ -44,7 +44,7 @@ def hubness(index: Index, *, k: int = 10, direction: Direction = "forward") -> H
     top = counts.topk(min(10, len(counts)))
     return Hubness(
         k=k,
-        skewness=float(skew(counts.double().numpy())),
+        skewness=float(skew(counts.double().numpy())) if counts.min() < counts.max() else 0.0,
         largest=int(counts.max()),
         never=100 * float((counts == 0).double().mean()),
         hubs=tuple(zip(top.indices.tolist(), top.values.tolist(), strict=True)),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.lexicon import LexiconIndex
+    from bilex.linalg.topk import Progress
     from bilex.retrieval import Index
     from bilex.retrieval.base import Direction
 
@@ -86,12 +87,12 @@ def evaluate(
     lexicon: LexiconIndex,
     *,
     direction: Direction = "forward",
-    train_sources: frozenset[str] = frozenset(),
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Rank all candidates for every covered source of the lexicon, whose sources are the queries' language."""
     words, rows = list(lexicon.sources), torch.tensor(list(lexicon.sources.values()), dtype=torch.long)
     queries = (index.x if direction == "forward" else index.z)[rows]
-    ranks = index.ranks(queries, gold_matrix(lexicon.gold, rows), direction).cpu()
+    ranks = index.ranks(queries, gold_matrix(lexicon.gold, rows), direction, progress=progress).cpu()
     return Evaluation(
         direction=direction,
         retrieval=index.retrieval.name,
@@ -99,8 +100,7 @@ def evaluate(
         covered=len(words),
         scores=Scores.of(ranks, len(words)),
         scores_all=Scores.of(ranks, lexicon.sources_total),
-        bands=_bands(rows, ranks),
-        train_overlap=len(train_sources.intersection(words)),
+        bands=_bands(rows, ranks, len(index.x if direction == "forward" else index.z)),
         ranks=dict(zip(words, ranks.tolist(), strict=True)),
     )
 
@@ -111,11 +111,11 @@ def gold_matrix(gold: dict[int, list[int]], rows: Tensor) -> Tensor:
     return torch.nn.utils.rnn.pad_sequence(lists, batch_first=True, padding_value=-1)
 
 
-def _bands(rows: Tensor, ranks: Tensor) -> tuple[Band, ...]:
+def _bands(rows: Tensor, ranks: Tensor, words: int) -> tuple[Band, ...]:
     bands = []
     for first, end in zip(BANDS, (*BANDS[1:], 2**62), strict=True):
         here = ranks[(rows >= first) & (rows < end)]
         if len(here):
-            last = min(end - 1, int(rows.max()))
+            last = min(end, words) - 1
             bands.append(Band(first=first, last=last, covered=len(here), scores=Scores.of(here, len(here))))
     return tuple(bands)

@@ -10,6 +10,7 @@ import torch
 from scipy.stats import spearmanr
 
 from bilex.errors import LexiconError
+from bilex.io.dictionary import decode
 from bilex.normalize import unit
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Judgement:
 def read_judgements(path: str | PathLike[str], *, encoding: str = "utf-8") -> list[Judgement]:
     """Lines of word, word, score, separated by tabs or spaces; lines that begin with # are comments."""
     judgements = []
-    for number, line in enumerate(Path(path).read_text(encoding=encoding).split("\n"), 1):
+    for number, line in enumerate(decode(Path(path), encoding).split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = line.strip("\r").split("\t") if "\t" in line else line.split()
@@ -74,6 +75,8 @@ def similarity(
             "check the languages and their order (--sides), and letter case"
         )
     left, right, scores = zip(*covered, strict=True)
+    if len(set(scores)) == 1:
+        raise LexiconError(f"all {len(covered)} covered word pairs have the score {scores[0]}: nothing to put in order")
     cosines = (unit(first[1][list(left)]) * unit(second[1][list(right)])).sum(1)
     result = spearmanr(cosines.cpu().numpy(), torch.tensor(scores).numpy())
     return Similarity(

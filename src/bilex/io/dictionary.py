@@ -35,12 +35,12 @@ class LexiconReport:
 
 def read_pairs(path: Path, *, separator: Separator, comment: str | None, encoding: str) -> tuple[Pairs, LexiconReport]:
     """The pairs of a file in order, and what else it held."""
-    return _Reader(path, separator, comment).read(_decode(path, encoding))
+    return _Reader(path, separator, comment).read(decode(path, encoding))
 
 
 def write_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
     """Write tab separated UTF-8 lines that `read_pairs` gives back as they are."""
-    content = "".join(_written_line(number, *pair) for number, pair in enumerate(pairs, start=1))
+    content = "".join(written_line(number, *pair) for number, pair in enumerate(pairs, start=1))
     try:
         encoded = content.encode()
     except UnicodeEncodeError as error:
@@ -49,17 +49,19 @@ def write_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
         temporary.write_bytes(encoded)
 
 
-def _written_line(number: int, *pair: str) -> str:
-    for word in pair:
+def written_line(number: int, *fields: str) -> str:
+    """A line of the tab separated form, from a pair and any further columns."""
+    for word in fields:
         if not word or word != word.strip(ASCII_SPACE) or re.search(r"[\t\n\r]", word):
             raise LexiconError(
                 f"pair {number}: {word!r} cannot be written; a word holds no tab, line end or outer space"
             )
     # The reader takes outer spaces away: one of them keeps a word like #tag from being read as a comment.
-    return (" " if pair[0].startswith(("#", "\ufeff")) else "") + "\t".join(pair) + "\n"
+    return (" " if fields[0].startswith(("#", "\ufeff")) else "") + "\t".join(fields) + "\n"
 
 
-def _decode(path: Path, encoding: str) -> str:
+def decode(path: Path, encoding: str) -> str:
+    """The text of a file, or where it is none."""
     try:
         content = path.read_bytes()
     except OSError as error:

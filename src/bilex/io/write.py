@@ -58,7 +58,7 @@ def choose_format(path: Path, name: str | None) -> str:
     if found is None or found not in SUFFIXES.values() or (compressed and found not in COMPRESSIBLE):
         known = ", ".join(SUFFIXES)
         raise TableError(
-            f"{path}: do not know how to write this; needed a name that ends in {known}, .vec.gz or .txt.gz"
+            f"{path}: do not know how to write this; needed a name that ends in {known}, .vec.gz, .txt.gz or .bin.gz"
         )
     return found
 

@@ -1,7 +1,13 @@
 """The orthogonal map between two sets of paired rows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import torch
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def procrustes(x: Tensor, z: Tensor) -> Tensor:
@@ -9,7 +15,16 @@ def procrustes(x: Tensor, z: Tensor) -> Tensor:
 
     Schönemann, P. H. (1966). A generalized solution of the orthogonal Procrustes problem. Psychometrika 31.
     """
-    u: Tensor
-    vt: Tensor
-    u, _, vt = torch.linalg.svd(x.T @ z)
-    return u @ vt
+    u, v = procrustes_bases(x, z)
+    return u @ v.T
+
+
+def procrustes_bases(x: Tensor, z: Tensor, *, determined: bool = False) -> tuple[Tensor, Tensor]:
+    """U and V of U S Vᵀ = svd(Xᵀ Z): bases of the two spaces that belong together, (d, d) each.
+
+    With `determined`, only the columns that the pairs determine, (d, r), r the rank of Xᵀ Z: with fewer independent
+    pairs than dimensions the others are whatever the decomposition makes up.
+    """
+    u, s, vt = torch.linalg.svd(x.double().T @ z.double())  # in single precision the rank is not clear
+    rank = int((s > s[0] * len(s) * torch.finfo(s.dtype).eps).sum()) if determined else len(s)
+    return u[:, :rank].to(x), vt[:rank].T.to(z)

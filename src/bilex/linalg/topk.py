@@ -23,7 +23,7 @@ BUDGET = 512 * 2**20
 MOST_ROWS = 4096  # with KEY_BLOCK columns the scores of a block, 32 MB, just stay in a large cache: measured fastest
 KEY_BLOCK = 2048
 LANES = 32  # keys that share one maximum
-DENSE = 8  # below one group in DENSE holding a candidate, the candidates are picked singly
+DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
 
 class TopK(NamedTuple):
@@ -95,7 +95,8 @@ def ranks(queries: Tensor, keys: Tensor, gold: Tensor, *, bias: Tensor | None = 
                 level, place = _best_gold(level, place, here, start, scores)
             else:
                 index = torch.arange(start, start + scores.shape[1], device=scores.device)
-                above += ((scores > level) | ((scores == level) & (index < place))).sum(1)
+                # Counted by what is not below, so that a score that is no number never flatters.
+                above += (~((scores < level) | ((scores == level) & (index >= place)))).sum(1)
         found.append(above + 1)
     return torch.cat(found) if found else gold.new_empty(0)
 
@@ -129,34 +130,42 @@ def score_blocks(
 
 def _merge(best: TopK, start: int, scores: Tensor) -> None:
     """Put the scores of one block that belong among the best into their places, in place."""
-    lanes = LANES if scores.shape[1] % LANES == 0 and best.values.shape[1] <= KEY_BLOCK // LANES else 1
-    grouped = scores.view(len(scores), lanes, -1)
-    maxima = grouped.amax(1) if lanes > 1 else scores
-    bound = best.values[:, -1]
-    row, group = (maxima > bound[:, None]).nonzero(as_tuple=True)
-    if len(row) * DENSE > maxima.numel():
+    found = _pick(best, scores)
+    if found is None:
         values, indices = scores.topk(min(best.values.shape[1], scores.shape[1]), dim=1)
-        _keep(best, torch.arange(len(scores), device=scores.device), values, indices + start)
-        return
-    candidates = grouped[row, :, group]
-    hit, lane = (candidates > bound[row, None]).nonzero(as_tuple=True)
-    if len(hit):
-        row, place, count = torch.unique_consecutive(row[hit], return_inverse=True, return_counts=True)
-        slot = torch.arange(len(hit), device=hit.device) - (count.cumsum(0) - count)[place]
-        values = scores.new_full((len(row), int(count.max())), -torch.inf)
-        indices = hit.new_zeros(values.shape)
-        values[place, slot] = candidates[hit, lane]
-        indices[place, slot] = lane * grouped.shape[2] + group[hit] + start
-        _keep(best, row, values, indices)
-
-
-def _keep(best: TopK, row: Tensor, values: Tensor, indices: Tensor) -> None:
-    """Merge candidates of some rows into the best of those rows."""
+        found = torch.arange(len(scores), device=scores.device), values, indices
+    row, values, indices = found
     values = torch.cat([best.values[row], values], 1)
-    indices = torch.cat([best.indices[row], indices], 1)
+    indices = torch.cat([best.indices[row], indices + start], 1)
     top = values.topk(best.values.shape[1], dim=1)
     best.values[row] = top.values
     best.indices[row] = indices.gather(1, top.indices)
+
+
+def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
+    """The rows that have scores above their n-th best so far, with these scores and their columns, padded.
+
+    None if there are so many that picking them would cost more, in time and memory, than looking at every score.
+    """
+    few = scores.numel() // DENSE
+    lanes = LANES if scores.shape[1] % LANES == 0 and best.values.shape[1] <= KEY_BLOCK // LANES else 1
+    grouped, bound = scores.view(len(scores), lanes, -1), best.values[:, -1]
+    promising = (grouped.amax(1) if lanes > 1 else scores) > bound[:, None]
+    if int(promising.sum()) * lanes > few:
+        return None
+    row, group = promising.nonzero(as_tuple=True)
+    candidates = grouped[row, :, group]
+    hit, lane = (candidates > bound[row, None]).nonzero(as_tuple=True)
+    row, place, count = torch.unique_consecutive(row[hit], return_inverse=True, return_counts=True)
+    widest = int(count.max()) if len(count) else 0
+    if len(row) * widest > few:
+        return None
+    slot = torch.arange(len(hit), device=hit.device) - (count.cumsum(0) - count)[place]
+    values = scores.new_full((len(row), widest), -torch.inf)
+    indices = hit.new_zeros(values.shape)
+    values[place, slot] = candidates[hit, lane]
+    indices[place, slot] = lane * grouped.shape[2] + group[hit]
+    return row, values, indices
 
 
 def _in_order(found: TopK) -> TopK:
@@ -169,7 +178,8 @@ def _in_order(found: TopK) -> TopK:
 def _best_gold(level: Tensor, place: Tensor, gold: Tensor, start: int, scores: Tensor) -> tuple[Tensor, Tensor]:
     """The best gold score seen so far and its index (the lowest, of equals), (q, 1) each, after one more block."""
     inside = (gold >= start) & (gold < start + scores.shape[1])
-    here = scores.gather(1, (gold - start).clamp(0, scores.shape[1] - 1)).masked_fill(~inside, -torch.inf)
+    here = scores.gather(1, (gold - start).clamp(0, scores.shape[1] - 1))
+    here = here.masked_fill(~inside | here.isnan(), -torch.inf)
     new = torch.maximum(level, here.amax(1, keepdim=True))
     candidate = gold.masked_fill(~inside | (here < new), torch.iinfo(gold.dtype).max).amin(1, keepdim=True)
     return new, torch.where(new > level, candidate, torch.minimum(place, candidate))

@@ -70,7 +70,8 @@ def all_methods() -> dict[str, type[Method]]:
     while pending:
         found.append(pending.pop())
         pending += found[-1].__subclasses__()
-    return {method.name: method for method in sorted(found, key=lambda m: m.name) if not inspect.isabstract(method)}
+    ours = [m for m in found if m.__module__.startswith("bilex.methods.") and not inspect.isabstract(m)]
+    return {method.name: method for method in sorted(ours, key=lambda m: m.name)}
 
 
 def get_method(name: str, settings: Dict[str, str] | None = None) -> Method:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bilex.linalg.procrustes import procrustes
+from bilex.linalg.procrustes import procrustes_bases
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class Procrustes(Method):
     """Orthogonal map in closed form.
 
-    Minimizes ‖XW − Z‖ over the train pairs with WᵀW = I. Rotations keep all distances within the source language, so
-    a few hundred pairs are enough; languages whose spaces differ by more than a rotation need more than this.
+    Minimizes ‖XW − Z‖ over the train pairs with WᵀW = I. A rotation keeps all distances within the source language,
+    so a few hundred pairs are enough. With fewer independent pairs than dimensions they determine W on a subspace only,
+    and words are compared in that subspace: what lies outside it would be noise.
     """
 
     name = "procrustes"
@@ -26,4 +27,7 @@ class Procrustes(Method):
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
         """W = U Vᵀ of the singular value decomposition of Xᵀ Z over the pairs."""
-        return LinearMapping(source_matrix=procrustes(x[pairs[:, 0]], z[pairs[:, 1]]))
+        u, v = procrustes_bases(x[pairs[:, 0]], z[pairs[:, 1]], determined=True)
+        if u.shape[1] == x.shape[1]:
+            return LinearMapping(source_matrix=u @ v.T)
+        return LinearMapping(source_matrix=u.contiguous(), target_matrix=v.contiguous())

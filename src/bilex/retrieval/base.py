@@ -37,9 +37,9 @@ class Retrieval(ABC):
     ) -> Tensor | None:
         """What each candidate (m, e) loses for being near to the other table (n, e) at large: (m,), or nothing."""
 
-    def index(self, x: Tensor, z: Tensor, *, budget: int = kernel.BUDGET, progress: Progress | None = None) -> Index:
+    def index(self, x: Tensor, z: Tensor, *, budget: int = kernel.BUDGET) -> Index:
         """Both mapped tables, whole, ready for queries in both directions. Penalties are computed at first need."""
-        return Index(self, unit(x), unit(z), budget=budget, progress=progress)
+        return Index(self, unit(x), unit(z), budget=budget)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,6 @@ class Index:
     x: Tensor
     z: Tensor
     budget: int = kernel.BUDGET
-    progress: Progress | None = None
     penalties: dict[Side, Tensor | None] = field(default_factory=dict)
 
     def topk(
@@ -61,37 +60,38 @@ class Index:
         *,
         first: int | None = None,
         rows: Tensor | None = None,
+        progress: Progress | None = None,
     ) -> TopK:
         """The n best candidates of each query (q, e), best first, with their scores.
 
         Only the `first` candidates in their table are considered, where that is given. `rows` says which rows of their
-        own table the queries are, where they are: what is known of these rows is then not computed again.
+        own table the queries are, where they are: their own(q) is then taken from the penalties of that table.
         """
         queries, (side, candidates) = unit(queries), self._candidates(direction)
-        bias = self._bias(side)
+        bias = self._bias(side, progress)
         found = kernel.topk(
             queries,
             candidates[:first],
             n,
             bias=bias if bias is None else bias[:first],
             budget=self.budget,
-            progress=self.progress,
+            progress=progress,
         )
         scores, own = self.retrieval.factor * found.values, self._own(queries, direction, rows)
         return found._replace(values=scores if own is None else scores - own[:, None])
 
-    def ranks(self, queries: Tensor, gold: Tensor, direction: Direction = "forward") -> Tensor:
+    def ranks(
+        self, queries: Tensor, gold: Tensor, direction: Direction = "forward", *, progress: Progress | None = None
+    ) -> Tensor:
         """Rank, from 1, of the best gold candidate of each query.  gold: (q, g), padded with -1."""
         side, candidates = self._candidates(direction)
-        return kernel.ranks(unit(queries), candidates, gold, bias=self._bias(side), budget=self.budget)
+        return kernel.ranks(unit(queries), candidates, gold, bias=self._bias(side, progress), budget=self.budget)
 
-    def penalty(self, side: Side) -> Tensor | None:
+    def penalty(self, side: Side, *, progress: Progress | None = None) -> Tensor | None:
         """The penalties of one table's rows as candidates, computed once over the whole other table."""
         if side not in self.penalties:
             candidates, others = (self.x, self.z) if side == "source" else (self.z, self.x)
-            self.penalties[side] = self.retrieval.penalty(
-                candidates, others, budget=self.budget, progress=self.progress
-            )
+            self.penalties[side] = self.retrieval.penalty(candidates, others, budget=self.budget, progress=progress)
         return self.penalties[side]
 
     def _candidates(self, direction: Direction) -> tuple[Side, Tensor]:
@@ -100,11 +100,11 @@ class Index:
     def _own(self, queries: Tensor, direction: Direction, rows: Tensor | None) -> Tensor | None:
         if not self.retrieval.symmetric:
             return None
-        known = self.penalties.get("source" if direction == "forward" else "target")
-        if known is not None and rows is not None:
-            return known[rows]
-        return self.retrieval.penalty(queries, self._candidates(direction)[1], budget=self.budget)
+        if rows is None:
+            return self.retrieval.penalty(queries, self._candidates(direction)[1], budget=self.budget)
+        known = self.penalty("source" if direction == "forward" else "target")
+        return None if known is None else known[rows]
 
-    def _bias(self, side: Side) -> Tensor | None:
-        penalty = self.penalty(side)
+    def _bias(self, side: Side, progress: Progress | None) -> Tensor | None:
+        penalty = self.penalty(side, progress=progress)
         return None if penalty is None else -penalty / self.retrieval.factor

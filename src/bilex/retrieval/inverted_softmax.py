@@ -29,8 +29,8 @@ class InvertedSoftmax(Retrieval):
     name = "isf"
 
     def __post_init__(self) -> None:
-        if self.beta <= 0:
-            raise SettingsError(f"isf: beta is {self.beta}; it must be greater than 0")
+        if not 0 < self.beta < float("inf"):
+            raise SettingsError(f"isf: beta is {self.beta}; it must be a number greater than 0")
 
     @property
     def factor(self) -> float:

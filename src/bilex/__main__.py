@@ -1,0 +1,5 @@
+"""python -m bilex."""
+
+from bilex.cli import main
+
+main()
