@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-SHAPES = ((2048, 2048), (4096, 1024), (4096, 2048), (1024, 2048))
+SHAPES = ((2048, 2048), (2500, 2000), (4000, 2000), (4096, 1024))
 
 
 def main() -> None:

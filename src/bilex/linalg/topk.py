@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 BUDGET = 512 * 2**20
 """Working memory of one search in bytes, unless told otherwise; its inputs and its result come on top."""
 
-MOST_ROWS = 4096  # with KEY_BLOCK columns the scores of a block, 32 MB, just stay in a large cache: measured fastest
-KEY_BLOCK = 2048
+# Measured fastest: a block of scores of 20 MB just stays in a large cache, and its rows are no power of two apart, so
+# that they do not compete for the same places there.
+MOST_ROWS = 2500
+KEY_BLOCK = 2080
 LANES = 32  # keys that share one maximum
 DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
@@ -112,7 +114,8 @@ def score_blocks(
     """
     width = min(width, max(1, len(keys)))
     # The scores themselves, and at most three times as much for picking the candidates of a block.
-    height = max(1, min(MOST_ROWS, budget // (4 * width * queries.element_size()), len(queries)))
+    most = max(1, min(MOST_ROWS, budget // (4 * width * queries.element_size())))
+    height = -(-len(queries) // max(1, -(-len(queries) // most)))  # of equal size: a small last block is slow
     buffer = queries.new_empty(height * width)
 
     def blocks(rows: Tensor) -> Iterator[tuple[int, Tensor]]:
@@ -151,9 +154,11 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     lanes = LANES if scores.shape[1] % LANES == 0 and best.values.shape[1] <= KEY_BLOCK // LANES else 1
     grouped, bound = scores.view(len(scores), lanes, -1), best.values[:, -1]
     promising = (grouped.amax(1) if lanes > 1 else scores) > bound[:, None]
-    if int(promising.sum()) * lanes > few:
+    if lanes == 1 and int(promising.sum()) > few:  # the list of their places would take more memory than the scores
         return None
     row, group = promising.nonzero(as_tuple=True)
+    if len(row) * lanes > few:
+        return None
     candidates = grouped[row, :, group]
     hit, lane = (candidates > bound[row, None]).nonzero(as_tuple=True)
     row, place, count = torch.unique_consecutive(row[hit], return_inverse=True, return_counts=True)
