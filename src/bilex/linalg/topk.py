@@ -115,7 +115,8 @@ def score_blocks(
     width = min(width, max(1, len(keys)))
     # The scores themselves, and at most three times as much for picking the candidates of a block.
     most = max(1, min(MOST_ROWS, budget // (4 * width * queries.element_size())))
-    height = -(-len(queries) // max(1, -(-len(queries) // most)))  # of equal size: a small last block is slow
+    blocks_of_rows = max(1, -(-len(queries) // most))
+    height = max(1, -(-len(queries) // blocks_of_rows))  # all of one size: a small last block is slow
     buffer = queries.new_empty(height * width)
 
     def blocks(rows: Tensor) -> Iterator[tuple[int, Tensor]]:
