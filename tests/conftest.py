@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from bilex.lexicon import Lexicon
 from bilex.table import EmbeddingTable
+
+# The same examples in every run; HYPOTHESIS_PROFILE=default looks for new ones.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
 class World(NamedTuple):

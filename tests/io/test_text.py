@@ -261,3 +261,11 @@ def test_line_without_end_is_an_error(read, monkeypatch):
     monkeypatch.setattr(text, "LONGEST_LINE", 1 << 12)
     with pytest.raises(TableError, match="line 1: longer than"):
         read(b"x" * (1 << 14))
+
+
+def test_a_header_is_believed_where_most_lines_are_no_table(tmp_path):
+    """The lines that fit it are read, and the others counted or, if they are too many, refused for what they are."""
+    path = tmp_path / "t.vec"
+    path.write_bytes(b"5 2\na 1 2\nno\nno\nb 3 4\nno\n")
+    contents = read_text(path)
+    assert (contents.words, contents.report.count("wrong_width")) == (["a", "b"], 3)

@@ -74,7 +74,7 @@ def find_width(path: Path, sample: list[bytes], claim: Header | None) -> int:
     if not sample:
         raise TableError(f"{path}: nothing but a header or blank lines; needed a word and its vector on each line")
     width, count = widths.most_common(1)[0]
-    if claim and widths[claim.width] == count:
+    if claim and widths[claim.width] and (widths[claim.width] == count or width == 0):
         return claim.width
     if width == 0:
         found = show(sample[0])
