@@ -1,6 +1,10 @@
 import json
 
-from bilex.trace import Trace
+import pytest
+import torch
+
+from bilex.errors import AlignmentError
+from bilex.trace import CHECKPOINT, Trace
 
 RECORDS = [{"epoch": 1, "loss": 0.5, "note": "é", "best": None}, {"epoch": 2, "loss": 0.25, "done": True}]
 
@@ -35,3 +39,32 @@ def test_no_records(tmp_path):
     Trace().write(tmp_path / "empty")
     assert Trace.read(tmp_path / "empty").records == []
     assert Trace.read(tmp_path / "absent").records == []
+
+
+def test_a_state_is_found_again_with_the_records_up_to_it(tmp_path):
+    trace = Trace(folder=tmp_path)
+    assert trace.restore() is None
+    trace(epoch=1)
+    trace.checkpoint({"w": torch.arange(6.0).view(2, 3).T, "step": torch.tensor(1.0)}, epoch=1, third=1 / 3)
+    trace(epoch=2)
+    again = Trace(folder=tmp_path)
+    state = again.restore()
+    assert torch.equal(state.arrays["w"], torch.arange(6.0).view(2, 3).T)
+    assert state.values == {"epoch": 1, "third": 1 / 3}
+    assert again.records == [{"epoch": 1}]
+    assert [path.name for path in tmp_path.iterdir()] == [CHECKPOINT]
+
+
+def test_without_a_folder_nothing_is_kept():
+    trace = Trace()
+    trace.checkpoint({"w": torch.zeros(1)}, epoch=1)
+    assert trace.restore() is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"no tensors", None], ids=["empty", "text", "no records"])
+def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
+    from safetensors.torch import save
+
+    (tmp_path / CHECKPOINT).write_bytes(save({"w": torch.zeros(1)}) if damage is None else damage)
+    with pytest.raises(AlignmentError, match="cannot be read"):
+        Trace(folder=tmp_path).restore()

@@ -1,31 +1,73 @@
-"""What a method says while it works: one record per epoch or round."""
+"""What a method says while it works, and what it needs to go on after an interruption."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bilex.errors import AlignmentError
+from bilex.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from torch import Tensor
+
 Value = str | int | float | bool | None
+Record = dict[str, Value]
+CHECKPOINT = "checkpoint.safetensors"
+
+
+class State(NamedTuple):
+    """All that a method needs to go on from where it was: arrays and plain values."""
+
+    arrays: dict[str, Tensor]
+    values: Record
 
 
 class Trace:
-    """Keeps the records it is called with, and passes each on to a listener (a progress display, a log)."""
+    """Keeps the records it is called with, and passes each on to a listener (a progress display, a log).
 
-    def __init__(self, listener: Callable[[dict[str, Value]], None] | None = None) -> None:
-        self.records: list[dict[str, Value]] = []
+    With a folder it also keeps the last state that a method handed to `checkpoint`, and finds it there again.
+    """
+
+    def __init__(self, listener: Callable[[Record], None] | None = None, *, folder: Path | None = None) -> None:
+        self.records: list[Record] = []
         self._listener = listener
+        self._folder = folder
 
     def __call__(self, **record: Value) -> None:
         """Take one record, e.g. `trace(epoch=3, loss=0.12, dev_mrr=0.61)`."""
         self.records.append(record)
         if self._listener:
             self._listener(record)
+
+    def checkpoint(self, arrays: dict[str, Tensor], **values: Value) -> None:
+        """Keep a state, whole or not at all, with the records up to it; nothing is done without a folder."""
+        if self._folder is None:
+            return
+        from safetensors.torch import save
+
+        plain = {name: array.detach().cpu().contiguous() for name, array in arrays.items()}
+        metadata = {"values": json.dumps(values), "records": json.dumps(self.records)}
+        with replacing(self._folder / CHECKPOINT) as temporary:
+            temporary.write_bytes(save(plain, metadata=metadata))
+
+    def restore(self) -> State | None:
+        """The state kept last, if there is one; the records up to it are there again too."""
+        if self._folder is None or not (path := self._folder / CHECKPOINT).exists():
+            return None
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata()
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no dict)
+            self.records = json.loads(metadata["records"])
+            return State(arrays, json.loads(metadata["values"]))
+        except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+            raise AlignmentError(f"{path}: cannot be read: {error}; remove {self._folder} and align again") from error
 
     def write(self, path: Path) -> None:
         """The records as JSON lines."""

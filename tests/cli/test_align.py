@@ -146,3 +146,79 @@ class TestResume:
 
     def test_json_is_printed_for_a_finished_run_too(self, bilex, run, inputs):
         assert bilex("align", *inputs, "--output", run, "--resume", "--json").json["run"] == str(run)
+
+
+class PowerCutError(Exception):
+    """Ends a run between two epochs."""
+
+
+@pytest.fixture
+def interrupted(inputs, output, monkeypatch):
+    """A run of RAPO that was killed in its third record or, as asked for, later; its arguments, and RUN.partial."""
+
+    def make(number=3):
+        from bilex.cli import main
+
+        settings = ("epochs=3", "hard=8", "start=random", "learning_rate=0.03", "batch=16")
+        args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
+        heard = []
+
+        def stop(record):
+            heard.append(record)
+            if len(heard) == number:
+                raise PowerCutError
+
+        with monkeypatch.context() as patched:
+            patched.setattr("bilex.cli.align._say_record", stop)
+            with pytest.raises(PowerCutError):
+                main(["align", *map(str, args)])
+        return args, output.with_name("new.partial")
+
+    return make
+
+
+class TestResumeInterrupted:
+    @pytest.mark.parametrize("number", [2, 4, 5, 7])
+    def test_is_the_same_as_uninterrupted(self, bilex, interrupted, tmp_path, output, number):
+        args, partial = interrupted(number)
+        assert sorted(path.name for path in partial.iterdir()) == ["checkpoint.safetensors", "inputs.json"]
+        assert not output.exists()
+        result = bilex("align", *args, "--resume")
+        assert result.code == 0
+        assert f"going on from {partial}" in result.err
+        assert [path.name for path in tmp_path.iterdir()] == ["new"]
+        assert bilex("align", *args[:-1], tmp_path / "whole").code == 0
+        for name in ("mapping.safetensors", "train.tsv", "dev.tsv"):
+            assert (output / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        epochs = [
+            [(record["stage"], record["epoch"]) for record in Alignment.load(run).trace.records]
+            for run in (output, tmp_path / "whole")
+        ]
+        assert epochs[0] == epochs[1]
+
+    def test_without_resume_is_refused_before_any_work(self, refused, interrupted, monkeypatch):
+        args, partial = interrupted()
+        before = contents(partial)
+        monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
+        assert f"{partial} was left by a run that was interrupted: go on with --resume" in refused("align", *args)
+        assert contents(partial) == before
+
+    def test_other_inputs_are_refused(self, refused, interrupted):
+        args, partial = interrupted()
+        before = contents(partial)
+        message = refused("align", *args, "--rng-seed", 5, "--resume")
+        assert f"{partial} was made with another rng_seed" in message
+        assert contents(partial) == before
+
+    def test_damaged_beginnings_are_refused(self, bilex, refused, interrupted):
+        args, partial = interrupted()
+        (partial / "checkpoint.safetensors").write_bytes(b"half a file")
+        result = bilex("align", *args, "--resume")
+        assert result.code == 1
+        assert f"remove {partial} and align again" in result.err
+        (partial / "inputs.json").write_text("half")
+        assert f"remove {partial} and align again" in refused("align", *args, "--resume")
+
+    def test_before_the_first_checkpoint_nothing_is_left(self, interrupted, tmp_path):
+        interrupted(1)
+        assert list(tmp_path.iterdir()) == []

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import time
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bilex.cli import options
 from bilex.errors import AlignmentError
+from bilex.files import replacing_folder
+from bilex.trace import CHECKPOINT, Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from bilex.fitting import Inputs
@@ -31,7 +37,11 @@ if TYPE_CHECKING:
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method; repeatable.")
 @click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 @click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
-@click.option("--resume", is_flag=True, help="Do nothing if RUN is finished already and was made from the same inputs.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with a RUN that was interrupted; if it is finished, do nothing. Its inputs must be the same.",
+)
 @click.option("--output", "output", type=options.RunPath, required=True, metavar="RUN", help="Folder to write.")
 @options.fold_case
 @options.device
@@ -53,17 +63,15 @@ def align(
 ) -> None:
     """Map the word vectors in SOURCE and TARGET into one space, learnt from a dictionary, and write it to RUN.
 
-    The folder RUN has all that `bilex translate`, `induce`, `evaluate` and `export` need.
+    The folder RUN has all that `bilex translate`, `induce`, `evaluate` and `export` need. While it is being made, a
+    method that learns in epochs keeps what it has learnt in RUN.partial, for --resume.
     """
-    given = _settings(settings)
-    if output.exists() and not resume:
-        from bilex.run import check_free
-
-        check_free(output)
+    given, partial = _settings(settings), output.with_name(f"{output.name}.partial")
+    if not resume:
+        _check_free(output, partial)
     from bilex.fitting import collect, fit
     from bilex.lexicon import Lexicon
     from bilex.methods.base import get_method
-    from bilex.trace import Trace
 
     chosen = get_method(method, given)
     inputs = collect(
@@ -76,15 +84,18 @@ def align(
         fold_case=fold_case,
     )
     if resume and output.exists():
-        _check_same(inputs, output)
+        from bilex.run import describe
+
+        _check_same(inputs, describe(output)["inputs"], output)
         if as_json:
             options.print_json({"run": str(output), "method": method, "finished_before": True})
         options.say(f"{output} is finished already; nothing to do")
         return
     started = time.perf_counter()
-    alignment = fit(inputs, device=device, trace=Trace(_say_record))
-    seconds = time.perf_counter() - started
-    alignment.save(output)
+    with _kept(partial, inputs):
+        alignment = fit(inputs, device=device, trace=Trace(_say_record, folder=partial))
+        seconds = time.perf_counter() - started
+        alignment.save(output)
     coverage = alignment.provenance["train_coverage"]
     if coverage["pairs_covered"] < 0.2 * coverage["pairs_total"]:
         options.say("warning: few pairs of the dictionary are in both tables; check letter case and languages")
@@ -119,19 +130,63 @@ def _say_record(record: dict[str, Value]) -> None:
     options.say("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in record.items()))
 
 
-def _check_same(inputs: Inputs, output: Path) -> None:
+def _check_free(output: Path, partial: Path) -> None:
+    """Refuse a place that is taken, by a run or by the beginnings of one, before any work is done."""
+    if output.exists():
+        from bilex.run import check_free
+
+        check_free(output)
+    if partial.exists():
+        raise AlignmentError(f"{partial} was left by a run that was interrupted: go on with --resume, or remove it")
+
+
+@contextmanager
+def _kept(partial: Path, inputs: Inputs) -> Iterator[None]:
+    """A folder for checkpoints, that of an earlier run from the same inputs if there is one; removed when all is done.
+
+    It is removed too when it is new and no checkpoint has come into it: there is nothing to go on from.
+    """
+    file = partial / "inputs.json"
+    if partial.exists():
+        _check_same(inputs, _read_json(file), partial)
+        options.say(f"going on from {partial}")
+    else:
+        with _writing(partial), replacing_folder(partial) as folder:
+            text = json.dumps(inputs.describe(), indent=2, ensure_ascii=False)
+            (folder / file.name).write_text(text + "\n", encoding="utf-8")
+    try:
+        yield
+    except BaseException:
+        if not (partial / CHECKPOINT).exists():
+            shutil.rmtree(partial, ignore_errors=True)
+        raise
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise AlignmentError(f"{path}: cannot be written: {error}; choose another --output") from error
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AlignmentError(f"{path}: cannot be read: {error}; remove {path.parent} and align again") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _check_same(inputs: Inputs, there: dict[str, Any], path: Path) -> None:
     """Refuse to take a run for this one that was made from something else."""
-    import json
-
-    from bilex.run import describe
-
-    there = describe(output)["inputs"]
     here = json.loads(json.dumps(inputs.describe()))
     for known in (there, here):  # where a file lies does not matter, what is in it does
         for part in ("source", "target", "train", "dev"):
-            (known[part] or {}).pop("file", None)
+            (known.get(part) or {}).pop("file", None)
     different = [key for key in here if here[key] != there.get(key)]
     if different:
         raise AlignmentError(
-            f"{output} was made with another {', '.join(different)}; choose another --output, or remove it first"
+            f"{path} was made with another {', '.join(different)}; choose another --output, or remove it first"
         )

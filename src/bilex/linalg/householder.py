@@ -1,0 +1,50 @@
+"""Orthogonal matrices as products of reflections."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def compose(v: Tensor) -> Tensor:
+    """H(v₁) H(v₂) … H(vₙ) as one matrix, H(v) = I − 2 v vᵀ / vᵀv.  v: (n, d), no zero rows; result: (d, d).
+
+    In compact form I − Vᵀ S⁻¹ V with unit rows V and S = strict_upper(V Vᵀ) + I/2: one triangular solve instead of n
+    reflections, differentiable, and orthogonal to rounding whatever v is.
+    """
+    v = torch.nn.functional.normalize(v, dim=1)
+    s = (v @ v.T).triu(1) + torch.eye(len(v), dtype=v.dtype, device=v.device) / 2
+    identity = torch.eye(v.shape[1], dtype=v.dtype, device=v.device)
+    solved: Tensor = torch.linalg.solve_triangular(s, v, upper=True)
+    return identity - v.T @ solved
+
+
+def decompose(q: Tensor, n: int | None = None) -> Tensor:
+    """Reflections v (n, d) with compose(v) = q, for any orthogonal q (d, d): the constructive half of Theorem 1.
+
+    Column k of what is left is reflected onto e_k, for k = 1 … d; at most d reflections do it, fewer where a column
+    lies there already. Their number is even for determinant 1 and odd for −1. With `n` given, pairs of equal
+    reflections, which cancel, fill up to n, or to n + 1 where the parity asks for it.
+    """
+    # Rounding that is left in q would be taken for directions to reflect along once nothing else is left.
+    u, _, vt = torch.linalg.svd(q.double())
+    left, vectors = u @ vt, []
+    for k in range(len(q)):
+        v = left[:, k].clone()
+        v[k] -= 1
+        if v.norm() > 1e-8:
+            v = v / v.norm()
+            left -= 2 * v[:, None] * (v @ left)
+            vectors.append(v)
+    missing = 0 if n is None else max(0, n - len(vectors))
+    fill = torch.eye(len(q), dtype=left.dtype, device=q.device)
+    pairs = [fill[i % len(q)] for i in range((missing + 1) // 2) for _ in range(2)]
+    # The identity has no reflections at all: two equal ones stand for it.
+    vectors += pairs or ([] if vectors else [fill[0], fill[0]])
+    return torch.stack(vectors).to(q)
+
+
+def polar(m: Tensor) -> tuple[Tensor, Tensor]:
+    """M = P Q with P symmetric, positive, of mean eigenvalue 1, and Q orthogonal; M is scaled to that.  M: (d, d)."""
+    u, s, vt = torch.linalg.svd(m.double())
+    return ((u * (s / s.mean())) @ u.T).to(m), (u @ vt).to(m)

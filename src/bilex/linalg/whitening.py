@@ -1,0 +1,17 @@
+"""Symmetric roots of second-moment matrices."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def whitener(x: Tensor) -> tuple[Tensor, Tensor]:
+    """(XᵀX)^(−1/2) and its inverse, symmetric.  X: (p, d), (d, d) each.
+
+    Directions that the rows do not span, as there are with fewer than d independent rows, are lifted to a millionth of
+    the largest eigenvalue instead of being divided by zero; rows of zeros alone are left as they are.
+    """
+    values, vectors = torch.linalg.eigh(x.T.double() @ x.double())
+    roots = values.clamp_min(float(values[-1]) * 1e-6 or 1.0).sqrt()
+    return ((vectors / roots) @ vectors.T).to(x), ((vectors * roots) @ vectors.T).to(x)

@@ -1,0 +1,68 @@
+"""Relaxed CSLS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from bilex.linalg.procrustes import procrustes
+from bilex.linalg.topk import topk
+from bilex.mapping import LinearMapping
+from bilex.methods.base import Method
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bilex.trace import Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class RCSLS(Method):
+    """Gradient descent on the CSLS criterion itself: RCSLS.
+
+    Minimizes −mean[2 zᵢ·xᵢW − mean of the k largest z·xᵢW over all z − mean of the k largest zᵢ·xW over all x] over the
+    train pairs, in full batches from the Procrustes map, neighbours found anew at each step; the step size is halved
+    whenever the loss has risen. W is unconstrained, or with `spectral` kept to singular values of at most 1.
+    """
+
+    name = "rcsls"
+    paper = "Joulin, Bojanowski, Mikolov, Jégou and Grave (2018). Loss in translation. EMNLP"
+
+    normalize: tuple[str, ...] = ("unit",)
+    iterations: int = 10
+    learning_rate: float = 25.0
+    k: int = 10
+    spectral: bool = False
+
+    def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, trace: Trace, **_: Any) -> LinearMapping:
+        """The last iterate, as in the authors' program."""
+        x_d, z_d = x[pairs[:, 0]], z[pairs[:, 1]]
+        w, rate, before = procrustes(x_d, z_d), self.learning_rate, float("inf")
+        for iteration in range(1, self.iterations + 1):
+            loss, gradient = self.loss(w, x, z, x_d, z_d)
+            if loss > before:
+                rate /= 2
+            if rate < 1e-4:
+                break
+            trace(iteration=iteration, loss=loss, learning_rate=rate)
+            w, before = w - rate * gradient, loss
+            if self.spectral:
+                u, s, vt = torch.linalg.svd(w)
+                w = (u * s.clamp_max(1)) @ vt
+        return LinearMapping(source_matrix=w)
+
+    def loss(self, w: Tensor, x: Tensor, z: Tensor, x_d: Tensor, z_d: Tensor) -> tuple[float, Tensor]:
+        """The criterion and its gradient with the neighbours held fixed.  W: (d, d), X_D, Z_D: (p, d)."""
+        near_z = topk(x_d @ w, z, self.k)
+        near_x = topk(z_d, x @ w, self.k)
+        mean_z, mean_x = _mean_rows(z, near_z.indices), _mean_rows(x, near_x.indices)
+        loss = -(2 * (x_d @ w * z_d).sum(1) - near_z.values.mean(1) - near_x.values.mean(1)).mean()
+        gradient = -(x_d.T @ (2 * z_d - mean_z) - mean_x.T @ z_d) / len(x_d)
+        return float(loss), gradient
+
+
+def _mean_rows(table: Tensor, indices: Tensor) -> Tensor:
+    """Means of the rows named by each row of indices, without gathering them all at once."""
+    return torch.nn.functional.embedding_bag(indices, table, mode="mean")

@@ -1,0 +1,1 @@
+"""Parts of methods that learn by gradient: context, adapter, losses, negatives."""

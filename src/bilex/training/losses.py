@@ -1,0 +1,39 @@
+"""Losses of RAPO, with the formulas of the paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch.nn import functional
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Distance = Literal["euclidean", "squared"]
+
+
+def ranking_loss(positive: Tensor, negative: Tensor, valid: Tensor) -> Tensor:
+    """L_r: mean of −log σ(s⁺ − s⁻), Bayesian personalised ranking.  positive: (b,), negative and valid: (b, k).
+
+    Written as softplus(s⁻ − s⁺), which neither overflows nor loses small differences. Only valid negatives count.
+    """
+    losses = functional.softplus(negative - positive[:, None])
+    return (losses * valid).sum() / valid.sum().clamp_min(1)
+
+
+def pair_loss(x: Tensor, z: Tensor, distance: Distance) -> Tensor:
+    """L_m: mean distance of translation pairs.  x, z: (b, d).
+
+    The paper writes the Euclidean norm, the authors' program the squared error averaged over the dimensions.
+    """
+    if distance == "squared":
+        return functional.mse_loss(x, z)
+    # Rounding would give two equal rows a distance of 0, where the norm has no gradient.
+    return ((x - z).square().sum(1) + 1e-12).sqrt().mean()
+
+
+def distance_from_start(parameters: list[Tensor], start: list[Tensor]) -> Tensor:
+    """L2: sum of the norms ‖θ − θ₀‖, not squared. From a start of zeros it is the norm itself, as in the paper."""
+    norms = [((p - q).square().sum() + 1e-12).sqrt() for p, q in zip(parameters, start, strict=True)]
+    return torch.stack(norms).sum()

@@ -1,0 +1,37 @@
+"""Wrong answers to learn from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from bilex.linalg.topk import topk
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def gold_lists(pairs: Tensor) -> tuple[Tensor, Tensor]:
+    """The different sources of the pairs (s,), and for each the targets it has, padded with -1 (s, g)."""
+    sources, place = torch.unique(pairs[:, 0], return_inverse=True)
+    order = place.argsort(stable=True)
+    lists = list(torch.split(pairs[order, 1], place.bincount().tolist()))
+    return sources, torch.nn.utils.rnn.pad_sequence(lists, batch_first=True, padding_value=-1)
+
+
+def hard_negatives(queries: Tensor, keys: Tensor, gold: Tensor, count: int, *, bias: Tensor) -> Tensor:
+    """The `count` best-scored keys of each query that are none of its gold keys: (q, count), padded with -1.
+
+    gold: (q, g), padded with -1.
+    """
+    found = topk(queries, keys, count + gold.shape[1], bias=bias).indices
+    found = found.masked_fill(is_gold(found, gold), -1)
+    order = (found < 0).to(torch.int8).argsort(dim=1, stable=True)  # the wrong ones first, best first
+    found = found.gather(1, order)[:, :count]
+    return torch.nn.functional.pad(found, (0, count - found.shape[1]), value=-1)
+
+
+def is_gold(keys: Tensor, gold: Tensor) -> Tensor:
+    """Which of the keys (q, k) are among the gold keys of their row (q, g): (q, k)."""
+    return (keys[:, :, None] == gold[:, None, :]).any(2)

@@ -1,0 +1,92 @@
+import pytest
+import torch
+
+from bilex.linalg.householder import compose, decompose, polar
+
+
+def normal(*shape, rng_seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+
+
+def orthogonal(d, determinant, rng_seed=0):
+    q = torch.linalg.qr(normal(d, d, rng_seed=rng_seed)).Q
+    if torch.linalg.det(q).sign() != determinant:
+        q[:, 0] *= -1
+    return q
+
+
+def one_by_one(v):
+    product = torch.eye(v.shape[1], dtype=v.dtype)
+    for row in v:
+        product = product @ (torch.eye(len(row), dtype=v.dtype) - 2 * torch.outer(row, row) / (row @ row))
+    return product
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 5), (3, 7), (7, 7), (12, 7)])
+def test_compact_form_is_the_product_of_the_reflections(n, d):
+    v = 3 * normal(n, d)
+    torch.testing.assert_close(compose(v), one_by_one(v), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 300), (40, 300), (350, 300)])
+def test_orthogonal_in_float32(n, d):
+    q = compose(normal(n, d).float())
+    assert q.dtype == torch.float32
+    assert (q @ q.T - torch.eye(d)).abs().max() < 1e-5
+
+
+def test_gradient():
+    assert torch.autograd.gradcheck(compose, normal(4, 5).requires_grad_())
+
+
+SPECIAL = {
+    "identity": torch.eye(6).double(),
+    "minus identity": -torch.eye(6).double(),
+    "permutation": torch.eye(6).double()[[2, 0, 1, 5, 3, 4]],
+    "swap": torch.eye(6).double()[[1, 0, 2, 3, 4, 5]],
+    "reflection": one_by_one(normal(1, 6)),
+    "last axis": torch.diag(torch.tensor([1.0, 1, 1, 1, 1, -1])).double(),
+    "almost identity": torch.matrix_exp(1e-6 * (normal(6, 6) - normal(6, 6).T)),
+}
+
+
+@pytest.mark.parametrize("q", SPECIAL.values(), ids=SPECIAL)
+@pytest.mark.parametrize("n", [None, 6, 9])
+def test_decomposes_special_matrices(q, n):
+    v = decompose(q, n)
+    torch.testing.assert_close(compose(v), q, rtol=0, atol=1e-7)
+    if n is not None:
+        assert len(v) in (n, n + 1)
+
+
+@pytest.mark.parametrize("determinant", [1, -1])
+@pytest.mark.parametrize("d", [1, 2, 11, 12])
+@pytest.mark.parametrize("n", [None, 12, 15])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_decomposes_any_orthogonal_matrix(d, determinant, n, dtype):
+    q = orthogonal(d, determinant).to(dtype)
+    v = decompose(q, n)
+    assert v.dtype == dtype
+    assert (-1) ** len(v) == determinant
+    torch.testing.assert_close(compose(v), q, rtol=0, atol=1e-6 if dtype == torch.float32 else 1e-8)
+
+
+@pytest.mark.parametrize("determinant", [1, -1])
+def test_rounding_in_float32_is_not_taken_for_a_reflection(determinant):
+    """d - 1 reflections are enough for one of the determinants; what is left then is noise."""
+    for d in (299, 300):
+        q = orthogonal(d, determinant).float()
+        torch.testing.assert_close(compose(decompose(q, d)), q, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("rng_seed", range(3))
+def test_polar(rng_seed):
+    m = normal(6, 6, rng_seed=rng_seed)
+    p, q = polar(m)
+    identity = torch.eye(6, dtype=m.dtype)
+    torch.testing.assert_close(q @ q.T, identity, rtol=0, atol=1e-12)
+    torch.testing.assert_close(p, p.T, rtol=0, atol=1e-12)
+    assert torch.linalg.eigvalsh(p).min() > 0
+    assert torch.linalg.eigvalsh(p).mean() == pytest.approx(1)
+    product = p @ q
+    torch.testing.assert_close(product / product.norm(), m / m.norm(), rtol=0, atol=1e-12)

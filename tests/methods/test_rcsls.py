@@ -1,0 +1,75 @@
+from itertools import pairwise
+
+import pytest
+import torch
+
+from bilex.linalg.procrustes import procrustes
+from bilex.methods.rcsls import RCSLS
+from bilex.normalize import unit
+from bilex.trace import Trace
+
+
+def normal(*shape, rng_seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+
+
+@pytest.fixture
+def given():
+    x = unit(normal(60, 5))
+    z = unit(x @ torch.linalg.qr(normal(5, 5, rng_seed=2)).Q + 0.2 * normal(60, 5, rng_seed=3))
+    return x, z, torch.arange(30)[:, None].expand(-1, 2)
+
+
+def dense_loss(w, x, z, pairs, k):
+    """The criterion pair by pair, with whole score lists."""
+    losses = []
+    for i, j in pairs.tolist():
+        near_z = (z @ (x[i] @ w)).topk(min(k, len(z))).values.mean()
+        near_x = ((x @ w) @ z[j]).topk(min(k, len(x))).values.mean()
+        losses.append(-(2 * (x[i] @ w) @ z[j] - near_z - near_x))
+    return torch.stack(losses).mean()
+
+
+@pytest.mark.parametrize("k", [1, 10, 1000])
+def test_loss_and_gradient(given, k):
+    x, z, pairs = given
+    w = normal(5, 5, rng_seed=4).requires_grad_()
+    expected = dense_loss(w, x, z, pairs, k)
+    expected.backward()
+    loss, gradient = RCSLS(k=k).loss(w.detach(), x, z, x[pairs[:, 0]], z[pairs[:, 1]])
+    assert loss == pytest.approx(expected.item())
+    torch.testing.assert_close(gradient, w.grad)
+
+
+def test_the_loss_falls(given):
+    x, z, pairs = given
+    trace = Trace()
+    mapping = RCSLS(learning_rate=1.0).fit(x, z, pairs, trace=trace)
+    losses = [record["loss"] for record in trace.records]
+    assert len(losses) == 10
+    assert losses == sorted(losses, reverse=True)
+    assert dense_loss(mapping.source_matrix, x, z, pairs, 10) < losses[-1] < losses[0]
+
+
+def test_no_iterations_is_procrustes(given):
+    x, z, pairs = given
+    mapping = RCSLS(iterations=0).fit(x, z, pairs, trace=Trace())
+    assert torch.equal(mapping.source_matrix, procrustes(x[pairs[:, 0]], z[pairs[:, 1]]))
+
+
+def test_spectral_keeps_singular_values_to_1(given):
+    x, z, pairs = given
+    free, kept = (RCSLS(spectral=spectral).fit(x, z, pairs, trace=Trace()).source_matrix for spectral in (False, True))
+    assert torch.linalg.svdvals(free).max() > 1.5
+    assert torch.linalg.svdvals(kept).max() <= 1 + 1e-9
+
+
+def test_the_step_is_halved_when_the_loss_rises(given):
+    x, z, pairs = given
+    trace = Trace()
+    RCSLS(learning_rate=1000.0, spectral=True, iterations=40).fit(x, z, pairs, trace=trace)
+    records = trace.records
+    for before, now in pairwise(records):
+        halved = now["loss"] > before["loss"]
+        assert now["learning_rate"] == before["learning_rate"] / (2 if halved else 1)
+    assert records[-1]["learning_rate"] < 1000

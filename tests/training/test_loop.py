@@ -1,0 +1,95 @@
+import pytest
+import torch
+
+from bilex.trace import Trace
+from bilex.training.loop import Schedule, train
+
+
+class PowerCutError(Exception):
+    """The power cut."""
+
+
+class Toy:
+    """Pulls w to a target that differs from pair to pair; draws random numbers at every turn, as methods do."""
+
+    def __init__(self, generator, dev=None):
+        self.parameters = {"w": torch.zeros(3, requires_grad=True), "unused": torch.ones(2, requires_grad=True)}
+        self.generator, self.dev = generator, dev
+        self.seen, self.noise = [], torch.zeros(3)
+
+    def refresh(self, epoch):
+        self.seen.append(self.parameters["w"].detach().clone())
+        self.noise = torch.randn(3, generator=self.generator)
+        return {"figure": 1.5} if self.dev is None else {"dev": self.dev[epoch]}
+
+    def losses(self, batch):
+        noise = torch.rand(3, generator=self.generator)
+        goal = batch.float().mean() + self.noise + noise
+        return {"pull": (self.parameters["w"] - goal).square().sum(), "other": self.parameters["w"].abs().sum() * 0.1}
+
+
+def run(*, dev=None, listener=None, folder=None, epochs=6, patience=100, smooth=1, rng_seed=0):
+    generator = torch.Generator().manual_seed(rng_seed)
+    trace, learner = Trace(listener, folder=folder), Toy(generator, dev)
+    schedule = Schedule(pairs=10, epochs=epochs, batch=4, learning_rate=0.1, patience=patience, smooth=smooth)
+    best = train(learner, schedule, generator=generator, trace=trace, stage={"stage": "toy"}, state=trace.restore())
+    return learner, best, trace
+
+
+def test_without_dev_the_last_epoch_is_kept():
+    learner, best, trace = run(patience=1)
+    assert best == 6
+    assert torch.equal(learner.parameters["w"], learner.seen[6])
+    assert [record["epoch"] for record in trace.records] == list(range(7))
+    assert {"stage", "figure", "pull", "other", "train_seconds", "refresh_seconds"} <= trace.records[-1].keys()
+
+
+def test_the_best_epoch_is_restored():
+    learner, best, _ = run(dev=[0.1, 0.2, 0.9, 0.3, 0.9, 0.2, 0.1])
+    assert best == 2
+    assert torch.equal(learner.parameters["w"], learner.seen[2])
+    assert not torch.equal(learner.seen[2], learner.seen[6])
+
+
+def test_the_start_may_be_best():
+    learner, best, _ = run(dev=[0.0, *[-1.0] * 6])
+    assert best == 0
+    assert torch.equal(learner.parameters["w"], torch.zeros(3))
+
+
+def test_patience():
+    learner, best, _ = run(dev=[0.1, 0.2, 0.1, 0.1, 0.1, 0.9, 0.9], patience=3)
+    assert (best, len(learner.seen)) == (1, 5)
+
+
+def test_dev_is_smoothed():
+    assert run(dev=[0.1, 0.9, 0.1, 0.1, 0.6, 0.6, 0.6], smooth=1)[1] == 1
+    assert run(dev=[0.1, 0.9, 0.1, 0.1, 0.6, 0.6, 0.6], smooth=3)[1] == 6
+
+
+def test_no_epochs():
+    learner, best, trace = run(epochs=0)
+    assert (best, len(trace.records)) == (0, 1)
+    assert torch.equal(learner.parameters["w"], torch.zeros(3))
+
+
+@pytest.mark.parametrize("dev", [None, [0.1, 0.2 / 3, 0.7 / 3, 0.3, 0.1, 0.2, 0.1]], ids=["no dev", "dev"])
+@pytest.mark.parametrize("after", range(7))
+def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, dev, after):
+    expected, best, trace = run(dev=dev, smooth=3)
+
+    def stop(record):
+        if record["epoch"] == after:
+            raise PowerCutError
+
+    with pytest.raises(PowerCutError):
+        run(dev=dev, smooth=3, listener=stop, folder=tmp_path)
+    # Another seed: all randomness must come from the checkpoint, where there is one.
+    learner, again, resumed = run(dev=dev, smooth=3, folder=tmp_path, rng_seed=9 if after else 0)
+    assert again == best
+    assert all(torch.equal(p, learner.parameters[name]) for name, p in expected.parameters.items())
+    assert [untimed(record) for record in resumed.records] == [untimed(record) for record in trace.records]
+
+
+def untimed(record):
+    return {name: value for name, value in record.items() if not name.endswith("seconds")}
