@@ -304,7 +304,7 @@ class TestIndex:
     def test_a_few_swapped_pairs_are_no_proof(self):
         lexicon = Lexicon.from_pairs([("a", "x"), *((f"t{i}", f"s{i}") for i in range(9))])
         source, target = Words(["a", *(f"s{i}" for i in range(9))]), Words(["x", *(f"t{i}" for i in range(9))])
-        lexicon.index(source, target).require_usable()
+        assert lexicon.index(source, target).require_usable().pairs_covered == 1
 
 
 def test_reading_a_dictionary_does_not_wait_for_torch():

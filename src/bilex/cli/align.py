@@ -96,7 +96,10 @@ def align(
         alignment = fit(inputs, device=device, trace=Trace(_say_record, folder=partial))
         seconds = time.perf_counter() - started
         alignment.save(output)
-    coverage = alignment.provenance["train_coverage"]
+    _tell(method, output, alignment.provenance["train_coverage"], seconds, as_json=as_json)
+
+
+def _tell(method: str, output: Path, coverage: dict[str, Any], seconds: float, *, as_json: bool) -> None:
     if coverage["pairs_covered"] < 0.2 * coverage["pairs_total"]:
         options.say("warning: few pairs of the dictionary are in both tables; check letter case and languages")
     if as_json:
