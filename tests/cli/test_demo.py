@@ -30,8 +30,9 @@ def test_json(bilex, tmp_path):
     assert (result.code, result.err) == (0, "")
     for pair in result.json["pairs"]:
         assert [score["method"] for score in pair["scores"]] == list(all_methods())
-        # The Finnish head has 157 pairs for 300 dimensions: RCSLS, which is not orthogonal, gets 20 right of 100.
-        assert all(score["train_overlap"] == 0 and score["p_at_1"] > 10 for score in pair["scores"])
+        assert all(score["train_overlap"] == 0 for score in pair["scores"])
+        # The head has fewer pairs than dimensions: of the methods only Procrustes is made for that.
+        assert next(score["p_at_1"] for score in pair["scores"] if score["method"] == "procrustes") > 20
         assert len(Lexicon.read(pair["lexicon"])) == pair["lexicon_pairs"] > 50
         assert Alignment.load(pair["run"]).translate(["school"])[0].candidates
     assert [pair["pair"] for pair in result.json["pairs"]] == ["en-fr", "en-fi"]
