@@ -27,14 +27,22 @@ class State(NamedTuple):
 
 
 class Trace:
-    """Keeps the records it is called with, and passes each on to a listener (a progress display, a log).
+    """Keeps the records it is called with, and passes each on to a listener (a log, say), what is going on between
+    them to a watcher (a progress display: label, done, total).
 
     With a folder it also keeps the last state that a method handed to `checkpoint`, and finds it there again.
     """
 
-    def __init__(self, listener: Callable[[Record], None] | None = None, *, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        listener: Callable[[Record], None] | None = None,
+        *,
+        watcher: Callable[[str, int, int], None] | None = None,
+        folder: Path | None = None,
+    ) -> None:
         self.records: list[Record] = []
         self._listener = listener
+        self._watcher = watcher
         self._folder = folder
 
     def __call__(self, **record: Value) -> None:
@@ -42,6 +50,15 @@ class Trace:
         self.records.append(record)
         if self._listener:
             self._listener(record)
+
+    def progress(self, label: str) -> Callable[[int, int], None]:
+        """Something to call with how much of a long piece of work is done, and how much there is."""
+
+        def tell(done: int, total: int) -> None:
+            if self._watcher:
+                self._watcher(label, done, total)
+
+        return tell
 
     def checkpoint(self, arrays: dict[str, Tensor], **values: Value) -> None:
         """Keep a state, whole or not at all, with the records up to it; nothing is done without a folder."""

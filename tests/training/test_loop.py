@@ -1,5 +1,6 @@
 import pytest
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bilex.trace import Trace
 from bilex.training.loop import Schedule, train
@@ -15,23 +16,42 @@ class Toy:
     def __init__(self, generator, dev=None):
         self.parameters = {"w": torch.zeros(3, requires_grad=True), "unused": torch.ones(2, requires_grad=True)}
         self.generator, self.dev = generator, dev
-        self.seen, self.noise = [], torch.zeros(3)
+        self.seen, self.noise, self.memory = [], torch.zeros(3), torch.zeros(1)
 
     def refresh(self, epoch):
         self.seen.append(self.parameters["w"].detach().clone())
         self.noise = torch.randn(3, generator=self.generator)
+        self.memory = self.memory + self.noise[:1]
         return {"figure": 1.5} if self.dev is None else {"dev": self.dev[epoch]}
 
+    def order(self):
+        return torch.randperm(10, generator=self.generator)
+
+    def kept(self):
+        return {"memory": self.memory}
+
+    def keep(self, arrays):
+        self.memory = arrays["memory"]
+
     def losses(self, batch):
-        noise = torch.rand(3, generator=self.generator)
+        noise = torch.rand(3, generator=self.generator) + self.memory
         goal = batch.float().mean() + self.noise + noise
         return {"pull": (self.parameters["w"] - goal).square().sum(), "other": self.parameters["w"].abs().sum() * 0.1}
 
 
-def run(*, dev=None, listener=None, folder=None, epochs=6, patience=100, smooth=1, rng_seed=0):
+def run(*, dev=None, listener=None, folder=None, epochs=6, patience=100, smooth=1, rng_seed=0, decay=False):
     generator = torch.Generator().manual_seed(rng_seed)
     trace, learner = Trace(listener, folder=folder), Toy(generator, dev)
-    schedule = Schedule(pairs=10, epochs=epochs, batch=4, learning_rate=0.1, patience=patience, smooth=smooth)
+    schedule = Schedule(
+        pairs=10,
+        epochs=epochs,
+        planned=8,
+        batch=4,
+        learning_rate=0.1,
+        decay=decay,
+        patience=patience,
+        smooth=smooth,
+    )
     best = train(learner, schedule, generator=generator, trace=trace, stage={"stage": "toy"}, state=trace.restore())
     return learner, best, trace
 
@@ -73,19 +93,28 @@ def test_no_epochs():
     assert torch.equal(learner.parameters["w"], torch.zeros(3))
 
 
+def test_a_falling_rate_ends_at_0():
+    schedule = Schedule(pairs=10, epochs=2, planned=4, batch=5, learning_rate=0.8, decay=True, patience=9, smooth=1)
+    generator, rates = torch.Generator().manual_seed(0), []
+    hook = register_optimizer_step_pre_hook(lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"]))
+    train(Toy(generator), schedule, generator=generator, trace=Trace(), stage={}, state=None)
+    hook.remove()
+    assert rates == pytest.approx([0.8, 0.7, 0.6, 0.5])
+
+
 @pytest.mark.parametrize("dev", [None, [0.1, 0.2 / 3, 0.7 / 3, 0.3, 0.1, 0.2, 0.1]], ids=["no dev", "dev"])
 @pytest.mark.parametrize("after", range(7))
 def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, dev, after):
-    expected, best, trace = run(dev=dev, smooth=3)
+    expected, best, trace = run(dev=dev, smooth=3, decay=True)
 
     def stop(record):
         if record["epoch"] == after:
             raise PowerCutError
 
     with pytest.raises(PowerCutError):
-        run(dev=dev, smooth=3, listener=stop, folder=tmp_path)
+        run(dev=dev, smooth=3, decay=True, listener=stop, folder=tmp_path)
     # Another seed: all randomness must come from the checkpoint, where there is one.
-    learner, again, resumed = run(dev=dev, smooth=3, folder=tmp_path, rng_seed=9 if after else 0)
+    learner, again, resumed = run(dev=dev, smooth=3, decay=True, folder=tmp_path, rng_seed=9 if after else 0)
     assert again == best
     assert all(torch.equal(p, learner.parameters[name]) for name, p in expected.parameters.items())
     assert [untimed(record) for record in resumed.records] == [untimed(record) for record in trace.records]

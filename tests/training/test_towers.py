@@ -3,6 +3,8 @@ import torch
 
 from bilex.mapping import LinearMapping, mapping_from_arrays
 from bilex.normalize import unit
+from bilex.training import towers
+from bilex.training.context import find_neighbourhoods
 from bilex.training.towers import Side, TowerMapping, random_start, start_from
 
 
@@ -76,8 +78,33 @@ def test_the_mapping_is_its_arrays(activation, cap):
         context_cap=cap,
     )
     again = mapping_from_arrays(mapping.kind, mapping.arrays())
+    assert again.source_context is again.target_context is None
     assert (again.activation, again.tau_source, again.tau_target, again.context_cap) == (activation, 0.9, 0.7, cap)
     x = unit(normal(30, 4, rng_seed=5))
     assert torch.equal(again.source(x), mapping.source(x))
     assert torch.equal(again.target(x), mapping.target(x))
     assert not torch.equal(mapping.source(x), mapping.target(x))
+
+
+def test_known_neighbours_are_not_searched_again(monkeypatch):
+    x, z = unit(normal(30, 4)), unit(normal(40, 4, rng_seed=1))
+    made = {
+        "source_adapter": normal(4, 4),
+        "target_adapter": normal(4, 4, rng_seed=1),
+        "source_projection": normal(4, 4, rng_seed=2),
+        "target_projection": normal(4, 4, rng_seed=3),
+        "activation": "linear",
+        "tau_source": 0.8,
+        "tau_target": 0.7,
+        "context_cap": None,
+    }
+    plain = TowerMapping(**made)
+    known = TowerMapping(**made, source_context=find_neighbourhoods(x, 0.8), target_context=find_neighbourhoods(z, 0.7))
+    known = mapping_from_arrays(known.kind, known.arrays())
+    other = unit(normal(30, 4, rng_seed=9))
+    assert torch.equal(known.source(other), plain.source(other)), "as many rows, but not these"
+    assert torch.equal(known.source(other, among=x), plain.source(other, among=x))
+    expected = plain.source(x), plain.target(z)
+    monkeypatch.setattr(towers, "context_vectors", None)
+    assert torch.equal(known.source(x), expected[0])
+    assert torch.equal(known.target(z), expected[1])

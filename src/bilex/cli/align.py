@@ -92,8 +92,8 @@ def align(
         options.say(f"{output} is finished already; nothing to do")
         return
     started = time.perf_counter()
-    with _kept(partial, inputs):
-        alignment = fit(inputs, device=device, trace=Trace(_say_record, folder=partial))
+    with _kept(partial, inputs), options.labelled_progress() as watcher:
+        alignment = fit(inputs, device=device, trace=Trace(_say_record, watcher=watcher, folder=partial))
         seconds = time.perf_counter() - started
         alignment.save(output)
     _tell(method, output, alignment.provenance["train_coverage"], seconds, as_json=as_json)

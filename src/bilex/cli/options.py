@@ -13,7 +13,7 @@ import click
 from bilex.errors import BilexError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bilex.alignment import Alignment
     from bilex.linalg.topk import Progress
@@ -68,6 +68,13 @@ def load_run(path: Path, device_name: str) -> Alignment:
 @contextmanager
 def progress(label: str) -> Iterator[Progress]:
     """A bar on stderr for work that takes long, shown only to a person at a terminal."""
+    with labelled_progress(label) as tell:
+        yield lambda done, total: tell(label, done, total)
+
+
+@contextmanager
+def labelled_progress(label: str = "") -> Iterator[Callable[[str, int, int], None]]:
+    """The same for work in several pieces: called with the name of the piece, how much of it is done and all of it."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -75,7 +82,7 @@ def progress(label: str) -> Iterator[Progress]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(label, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield lambda label, done, total: bar.update(task, description=label, completed=done, total=total)
 
 
 def say(*lines: str) -> None:

@@ -11,6 +11,7 @@ import torch
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.linalg.topk import Progress
     from bilex.trace import State, Trace, Value
 
 
@@ -22,8 +23,17 @@ class Learner(Protocol):
     def refresh(self, epoch: int) -> dict[str, float]:
         """At the start of an epoch: compute what is held constant in it; returns figures, `dev` to choose by if any."""
 
+    def order(self) -> Tensor:
+        """The pair numbers in a new random order."""
+
     def losses(self, batch: Tensor) -> dict[str, Tensor]:
         """Losses by name for a batch of pair numbers; their sum is minimized."""
+
+    def kept(self) -> dict[str, Tensor]:
+        """What is carried from epoch to epoch beside the parameters."""
+
+    def keep(self, arrays: dict[str, Tensor]) -> None:
+        """The inverse of `kept`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +42,11 @@ class Schedule:
 
     pairs: int
     epochs: int
+    planned: int
+    """Epochs that the learning rate is planned for; training may end before them."""
     batch: int
     learning_rate: float
+    decay: bool
     patience: int
     smooth: int
     """The epoch is chosen by the mean dev figure of this many epochs up to it: a single one is mostly noise."""
@@ -64,7 +77,7 @@ def train(
         trace(**stage, epoch=run.epoch, **refreshed, **run.figures, **seconds)
         if run.finished:
             return run.finish()
-        run.train_epoch()
+        run.train_epoch(trace.progress(f"epoch {run.epoch + 1} of at most {schedule.epochs}"))
         trace.checkpoint(run.arrays(), **stage, **run.values())
 
 
@@ -94,19 +107,27 @@ class _Run:
             self.best, self.best_epoch = dev or 0.0, self.epoch
             self.best_parameters = {name: p.detach().clone() for name, p in self.learner.parameters.items()}
 
-    def train_epoch(self) -> None:
+    def train_epoch(self, progress: Progress) -> None:
         """One pass over the pairs in random order."""
         started, totals = time.perf_counter(), dict[str, float]()
-        order = torch.randperm(self.schedule.pairs, generator=self.generator)
-        for batch in torch.split(order, self.schedule.batch):
+        batches = torch.split(self.learner.order(), self.schedule.batch)
+        for i, batch in enumerate(batches):
+            self._set_rate((self.epoch + i / len(batches)) / max(1, self.schedule.planned))
             losses = self.learner.losses(batch)
             self.optimizer.zero_grad()
             torch.autograd.backward(torch.stack(list(losses.values())).sum())
             self.optimizer.step()
             for name, loss in losses.items():
                 totals[name] = totals.get(name, 0.0) + float(loss.detach()) * len(batch) / self.schedule.pairs
+            progress(i + 1, len(batches))
         self.figures = {**totals, "train_seconds": time.perf_counter() - started}
         self.epoch += 1
+
+    def _set_rate(self, done: float) -> None:
+        """Falls in a straight line to 0 at the end of what was planned, where the schedule says so."""
+        if self.schedule.decay:
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.schedule.learning_rate * (1 - done)
 
     def finish(self) -> int:
         with torch.no_grad():
@@ -116,6 +137,7 @@ class _Run:
 
     def arrays(self) -> dict[str, Tensor]:
         arrays = {"generator": self.generator.get_state(), "history": torch.tensor(self.history, dtype=torch.float64)}
+        arrays |= {f"kept.{name}": array for name, array in self.learner.kept().items()}
         for name, parameter in self.learner.parameters.items():
             moments = self.optimizer.state.get(parameter, {})
             arrays |= {f"now.{name}": parameter, f"best.{name}": self.best_parameters[name]}
@@ -130,6 +152,7 @@ class _Run:
         arrays, values = state.arrays, dict(state.values)
         self.generator.set_state(arrays["generator"])
         self.history = arrays["history"].tolist()
+        self.learner.keep({name.removeprefix("kept."): a for name, a in arrays.items() if name.startswith("kept.")})
         self.epoch, self.best_epoch = int(values.pop("epoch")), int(values.pop("best_epoch"))  # type: ignore[arg-type]
         self.best = float(values.pop("best"))  # type: ignore[arg-type]
         self.figures = {name: value for name, value in values.items() if isinstance(value, float)}

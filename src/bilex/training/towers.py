@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, Self
 
 import torch
@@ -10,12 +10,15 @@ import torch
 from bilex.linalg.householder import compose, decompose, polar
 from bilex.mapping import LinearMapping, Mapping
 from bilex.normalize import unit
-from bilex.training.adapter import SLOPES, Activation, adapt, context_vectors
+from bilex.training.adapter import SLOPES, Activation, adapt
+from bilex.training.context import Neighbourhoods, context_vectors
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
 Projection = Literal["householder", "linear"]
+MATRICES = ("source_adapter", "target_adapter", "source_projection", "target_projection")
+NEIGHBOURS = tuple(field.name for field in fields(Neighbourhoods))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,39 +33,58 @@ class TowerMapping(Mapping, kind="towers"):
     tau_source: float
     tau_target: float
     context_cap: int | None
+    source_context: Neighbourhoods | None = None
+    target_context: Neighbourhoods | None = None
+    """The words around each word of the two tables that were aligned, so that they need not be searched again."""
 
     def source(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
         """Adapted by the source adapter, then projected."""
-        return self._map(rows, among, self.tau_source, self.source_adapter, self.source_projection)
+        context = self._context(rows, among, self.tau_source, self.source_context)
+        return adapt(rows, context, self.source_adapter.to(rows), self.activation) @ self.source_projection.to(rows)
 
     def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
         """Adapted by the target adapter, then projected."""
-        return self._map(rows, among, self.tau_target, self.target_adapter, self.target_projection)
+        context = self._context(rows, among, self.tau_target, self.target_context)
+        return adapt(rows, context, self.target_adapter.to(rows), self.activation) @ self.target_projection.to(rows)
 
-    def _map(self, rows: Tensor, among: Tensor | None, tau: float, adapter: Tensor, projection: Tensor) -> Tensor:
-        if self.activation != "none":
-            context = context_vectors(rows, tau, among=among, cap=self.context_cap)
-            rows = adapt(rows, context, adapter.to(rows), self.activation)
-        return rows @ projection.to(rows)
+    def _context(self, rows: Tensor, among: Tensor | None, tau: float, known: Neighbourhoods | None) -> Tensor:
+        if self.activation == "none":
+            return rows
+        if among is None and known is not None and known.belong_to(rows):
+            return known.means(rows)
+        return context_vectors(rows, tau, among=among, cap=self.context_cap)
 
     def arrays(self) -> dict[str, Tensor]:
-        """The four matrices, and the settings as numbers."""
+        """The four matrices, the settings as numbers, and the neighbours."""
         settings = [list(SLOPES).index(self.activation), self.tau_source, self.tau_target, self.context_cap or 0]
-        matrices = ("source_adapter", "target_adapter", "source_projection", "target_projection")
-        return {name: getattr(self, name) for name in matrices} | {
-            "settings": torch.tensor(settings, dtype=torch.float64)
-        }
+        arrays = {name: getattr(self, name) for name in MATRICES}
+        for side in ("source", "target"):
+            context: Neighbourhoods | None = getattr(self, f"{side}_context")
+            if context is not None:
+                arrays |= {f"{side}_context.{name}": array for name, array in vars(context).items()}
+        return arrays | {"settings": torch.tensor(settings, dtype=torch.float64)}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
         """The inverse of `arrays`."""
         activation, tau_source, tau_target, cap = arrays["settings"].tolist()
+        source_context, target_context = (
+            Neighbourhoods(*(arrays[f"{side}_context.{name}"] for name in NEIGHBOURS))
+            if f"{side}_context.{NEIGHBOURS[0]}" in arrays
+            else None
+            for side in ("source", "target")
+        )
         return cls(
-            **{name: array for name, array in arrays.items() if name != "settings"},
+            source_adapter=arrays["source_adapter"],
+            target_adapter=arrays["target_adapter"],
+            source_projection=arrays["source_projection"],
+            target_projection=arrays["target_projection"],
             activation=list(SLOPES)[int(activation)],
             tau_source=tau_source,
             tau_target=tau_target,
             context_cap=int(cap) or None,
+            source_context=source_context,
+            target_context=target_context,
         )
 
 
