@@ -1,6 +1,12 @@
 import json
+import os
+import random
+import subprocess
+import sys
+import time
 
 import pytest
+import torch
 
 from bilex import Alignment, align
 
@@ -154,9 +160,9 @@ class PowerCutError(Exception):
 
 @pytest.fixture
 def interrupted(inputs, output, monkeypatch):
-    """A run of RAPO that was killed in its third record or, as asked for, later; its arguments, and RUN.partial."""
+    """A run of RAPO that was killed in its fourth record or in the one asked for; its arguments, and RUN.partial."""
 
-    def make(number=3):
+    def make(number=4):
         from bilex.cli import main
 
         settings = ("epochs=3", "hard=8", "start=random", "learning_rate=0.03", "batch=16")
@@ -178,7 +184,7 @@ def interrupted(inputs, output, monkeypatch):
 
 
 class TestResumeInterrupted:
-    @pytest.mark.parametrize("number", [2, 4, 5, 7])
+    @pytest.mark.parametrize("number", [3, 5, 6, 8])
     def test_is_the_same_as_uninterrupted(self, bilex, interrupted, tmp_path, output, number):
         args, partial = interrupted(number)
         assert sorted(path.name for path in partial.iterdir()) == ["checkpoint.safetensors", "inputs.json"]
@@ -191,10 +197,28 @@ class TestResumeInterrupted:
         for name in ("mapping.safetensors", "train.tsv", "dev.tsv"):
             assert (output / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
         epochs = [
-            [(record["stage"], record["epoch"]) for record in Alignment.load(run).trace.records]
+            [(record["stage"], record.get("epoch")) for record in Alignment.load(run).trace.records]
             for run in (output, tmp_path / "whole")
         ]
         assert epochs[0] == epochs[1]
+
+    @pytest.mark.parametrize("rng_seed", range(3))
+    def test_killed_outright_at_a_random_moment(self, bilex, inputs, tmp_path, output, rng_seed):
+        """No handler runs, nothing is tidied up; a moment after the end counts too."""
+        settings = ("epochs=40", "patience=40", "hard=8", "start=random", "learning_rate=0.003", "batch=16")
+        args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
+        command = [sys.executable, "-m", "bilex", "align", *map(str, args)]
+        checkpoint, delay = output.with_name("new.partial") / "checkpoint.safetensors", random.Random(rng_seed).random()
+        environment = {**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())}
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment) as process:
+            while not checkpoint.exists() and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(delay)
+            process.kill()
+        assert bilex("align", *args, "--resume").code == 0
+        assert bilex("align", *args[:-1], tmp_path / "whole").code == 0
+        mappings = [(run / "mapping.safetensors").read_bytes() for run in (output, tmp_path / "whole")]
+        assert mappings[0] == mappings[1]
 
     def test_without_resume_is_refused_before_any_work(self, refused, interrupted, monkeypatch):
         args, partial = interrupted()

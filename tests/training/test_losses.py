@@ -13,20 +13,18 @@ def normal(*shape, rng_seed=0):
 def test_ranking_loss():
     positive, negative = normal(4), normal(4, 3, rng_seed=1)
     valid = torch.tensor([[1, 1, 1], [1, 0, 1], [0, 0, 0], [0, 1, 0]]).double()
-    slow = [
-        -math.log(1 / (1 + math.exp(-(positive[i] - negative[i, j]))))
-        for i in range(4)
-        for j in range(3)
-        if valid[i, j]
-    ]
-    assert float(ranking_loss(positive, negative, valid)) == pytest.approx(sum(slow) / len(slow))
+    weight, total = normal(4, rng_seed=2).abs(), 0.0
+    for i in range(4):
+        losses = [-math.log(1 / (1 + math.exp(-(positive[i] - negative[i, j])))) for j in range(3) if valid[i, j]]
+        total += float(weight[i]) * sum(losses) / max(1, len(losses))
+    assert float(ranking_loss(positive, negative, valid, weight)) == pytest.approx(total / 4)
 
 
 def test_ranking_loss_is_stable_and_bears_no_negatives():
-    far = ranking_loss(torch.tensor([-1e4]), torch.tensor([[1e4]]), torch.ones(1, 1))
+    far = ranking_loss(torch.tensor([-1e4]), torch.tensor([[1e4]]), torch.ones(1, 1), torch.ones(1))
     assert float(far) == pytest.approx(2e4)
-    assert float(ranking_loss(torch.zeros(2), torch.zeros(2, 0), torch.zeros(2, 0))) == 0
-    assert float(ranking_loss(torch.zeros(2), torch.zeros(2, 3), torch.zeros(2, 3))) == 0
+    assert float(ranking_loss(torch.zeros(2), torch.zeros(2, 0), torch.zeros(2, 0), torch.ones(2))) == 0
+    assert float(ranking_loss(torch.zeros(2), torch.zeros(2, 3), torch.zeros(2, 3), torch.ones(2))) == 0
 
 
 def test_pair_loss():
@@ -45,8 +43,9 @@ def test_distance_from_start():
 
 def test_gradients():
     valid = torch.tensor([[1, 0], [1, 1]]).double()
+    w = torch.tensor([0.5, 2.0]).double()
     s, n, x, z = (normal(*shape, rng_seed=i).requires_grad_() for i, shape in enumerate([(2,), (2, 2), (2, 3), (2, 3)]))
-    assert torch.autograd.gradcheck(lambda s, n: ranking_loss(s, n, valid), (s, n))
+    assert torch.autograd.gradcheck(lambda s, n: ranking_loss(s, n, valid, w), (s, n))
     for distance in ("euclidean", "squared"):
         assert torch.autograd.gradcheck(lambda x, z, d=distance: pair_loss(x, z, d), (x, z))
     assert torch.autograd.gradcheck(lambda x, z: distance_from_start([x], [z]), (x, z))

@@ -60,11 +60,15 @@ class Rapo(Method):
     """Epochs in which the hard negatives are random too."""
     ranking: float = 1.0
     """Weight of the ranking loss L_r."""
+    count: Literal["words", "pairs"] = "words"
+    """What counts alike in it: each source word, however many translations it has, or each pair, as in the paper."""
     lambda_1: float = 0.0
     """Weight of the distance of pairs L_m."""
     distance: Distance = "euclidean"
     lambda_2: float = 0.0
-    """Weight of the distance of the adapters from their start (L2)."""
+    """Weight of the distance from the start (L2)."""
+    regularize: Literal["adapters", "all"] = "adapters"
+    """Parameters it is taken of: the adapters, as in the authors' program, or all, as in the paper."""
     two_way: bool = False
     """Whether target words are ranked source words for as well."""
     epochs: int = 15

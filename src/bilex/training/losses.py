@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 Distance = Literal["euclidean", "squared"]
 
 
-def ranking_loss(positive: Tensor, negative: Tensor, valid: Tensor) -> Tensor:
-    """L_r: mean of −log σ(s⁺ − s⁻), Bayesian personalised ranking.  positive: (b,), negative and valid: (b, k).
+def ranking_loss(positive: Tensor, negative: Tensor, valid: Tensor, weight: Tensor) -> Tensor:
+    """L_r: weighted mean of −log σ(s⁺ − s⁻), Bayesian personalised ranking.
 
-    Written as softplus(s⁻ − s⁺), which neither overflows nor loses small differences. Only valid negatives count.
+    positive and weight: (b,), negative and valid: (b, k). Written as softplus(s⁻ − s⁺), which neither overflows nor
+    loses small differences. Only valid negatives count, and each pair as much as its weight, however many it has.
     """
     losses = functional.softplus(negative - positive[:, None])
-    return (losses * valid).sum() / valid.sum().clamp_min(1)
+    return (weight * (losses * valid).sum(1) / valid.sum(1).clamp_min(1)).mean()
 
 
 def pair_loss(x: Tensor, z: Tensor, distance: Distance) -> Tensor:
@@ -34,6 +35,6 @@ def pair_loss(x: Tensor, z: Tensor, distance: Distance) -> Tensor:
 
 
 def distance_from_start(parameters: list[Tensor], start: list[Tensor]) -> Tensor:
-    """L2: sum of the norms ‖θ − θ₀‖, not squared. From a start of zeros it is the norm itself, as in the paper."""
+    """L2: the sum of the norms ‖θ − θ₀‖, not squared. From a start of zeros it is the norm itself, as in the paper."""
     norms = [((p - q).square().sum() + 1e-12).sqrt() for p, q in zip(parameters, start, strict=True)]
     return torch.stack(norms).sum()

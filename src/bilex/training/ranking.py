@@ -69,9 +69,12 @@ class RankingLearner:
             )
             for side, rows, context in zip(("source", "target"), tables.rows, tables.contexts, strict=True)
         )
-        self.directions = [Direction(self.source, self.target, pairs, tables.penalties[0])]
+        by_word = settings.count == "words"
+        self.directions = [Direction(self.source, self.target, pairs, tables.penalties[0], by_word=by_word)]
         if settings.two_way:
-            self.directions.append(Direction(self.target, self.source, pairs.flip(1), tables.penalties[1]))
+            self.directions.append(
+                Direction(self.target, self.source, pairs.flip(1), tables.penalties[1], by_word=by_word)
+            )
 
     def _start(self, x: Tensor, z: Tensor, pairs: Tensor) -> dict[str, Tensor]:
         settings, d = self.settings, x.shape[1]
@@ -114,7 +117,7 @@ class RankingLearner:
         if settings.lambda_1:
             losses["pairs"] = settings.lambda_1 * parts[0][1]
         if settings.lambda_2:
-            names = ("source_adapter", "target_adapter")
+            names = [n for n in self.start if settings.regularize == "all" or n.endswith("_adapter")]
             distance = distance_from_start([self.parameters[n] for n in names], [self.start[n] for n in names])
             losses["l2"] = settings.lambda_2 * distance
         if settings.orthogonality:
@@ -160,10 +163,12 @@ class RankingLearner:
 class Direction:
     """Ranking the words of one language for those of the other."""
 
-    def __init__(self, queries: Side, keys: Side, pairs: Tensor, penalties: KeptPenalties) -> None:
+    def __init__(self, queries: Side, keys: Side, pairs: Tensor, penalties: KeptPenalties, *, by_word: bool) -> None:
         self.queries, self.keys, self.pairs, self.penalties = queries, keys, pairs, penalties
         self.words, self.gold = gold_lists(pairs)
         self.place = torch.searchsorted(self.words, pairs[:, 0].contiguous())
+        translations = (self.gold >= 0).sum(1)[self.place].to(queries.rows)
+        self.weight = translations.mean() / translations if by_word else torch.ones_like(translations)
         self.penalty = self.hard = torch.empty(0)
 
     def refresh(self, queries: Tensor, keys: Tensor, epoch: int, learner: RankingLearner) -> float:
@@ -200,7 +205,7 @@ class Direction:
             x, z = self.queries.mapped(a, words), self.keys.mapped(b, needed)
         scores = (2 * x @ z.T - self.penalty[needed]).gather(1, where)
         return (
-            ranking_loss(scores[:, 0], scores[:, 1:], valid.to(scores)),
+            ranking_loss(scores[:, 0], scores[:, 1:], valid.to(scores), self.weight[batch]),
             pair_loss(x, z[where[:, 0]], settings.distance),
         )
 
