@@ -71,10 +71,10 @@ class Rapo(Method):
     """Parameters it is taken of: the adapters, as in the authors' program, or all, as in the paper."""
     two_way: bool = False
     """Whether target words are ranked source words for as well."""
-    epochs: int = 15
+    epochs: int = 10
     batch: int = 128
-    learning_rate: float = 2e-4
-    decay: bool = False
+    learning_rate: float = 5e-4
+    decay: bool = True
     """Whether the learning rate falls in a straight line to 0 at the last epoch."""
     patience: int = 5
     smooth: int = 3
