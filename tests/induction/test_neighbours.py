@@ -1,0 +1,71 @@
+import pytest
+import torch
+
+from bilex import SettingsError
+from bilex.induction.neighbours import Induction, best_of_some
+from bilex.normalize import unit
+
+
+def rows(n, rng_seed=0):
+    return unit(torch.randn(n, 6, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64))
+
+
+def induce(x, z, **settings):
+    return Induction(**settings)(x, z, torch.Generator().manual_seed(0))
+
+
+def slow(x, z, k):
+    """All CSLS scores, and the best of each row and column."""
+    cosines = x @ z.T
+    r_x, r_z = (c.topk(k, dim=1).values.mean(1) for c in (cosines, cosines.T))
+    scores = 2 * cosines - r_x[:, None] - r_z
+    return scores, scores.argmax(1).tolist(), scores.argmax(0).tolist()
+
+
+@pytest.mark.parametrize("max_rank", [1000, 25])
+def test_every_direction(max_rank):
+    x, z = rows(60), rows(50, rng_seed=1)
+    scores, targets, sources = slow(x[:max_rank], z[:max_rank], 5)
+    forward, backward = set(enumerate(targets)), {(i, j) for j, i in enumerate(sources)}
+    expected = {
+        "forward": forward,
+        "backward": backward,
+        "union": forward | backward,
+        "mutual": forward & backward,
+    }
+    for direction, pairs in expected.items():
+        found = induce(x, z, max_rank=max_rank, k=5, direction=direction)
+        assert list(map(tuple, found.pairs.tolist())) == sorted(pairs)
+        torch.testing.assert_close(found.scores, scores[found.pairs[:, 0], found.pairs[:, 1]])
+
+
+def test_threshold_and_share():
+    x, z = rows(60), rows(50, rng_seed=1)
+    found = induce(x, z, direction="forward")
+    high = induce(x, z, direction="forward", threshold=0.1)
+    assert high.pairs.tolist() == found.pairs[found.scores >= 0.1].tolist()
+    assert 0 < len(high.pairs) < 60
+    half = induce(x, z, direction="forward", share=0.5)
+    assert len(half.pairs) == 30
+    assert float(half.scores.min()) >= float(found.scores.median())
+
+
+def test_chance():
+    x, z = rows(40), rows(3000, rng_seed=1)
+    scores = x @ z.T
+    whole = best_of_some(x, z, 1.0, generator=torch.Generator())
+    assert whole.indices[:, 0].tolist() == scores.argmax(1).tolist()
+    some = [best_of_some(x, z, 0.3, generator=torch.Generator().manual_seed(seed)) for seed in range(200)]
+    for found in some:
+        torch.testing.assert_close(found.values[:, 0], scores.gather(1, found.indices)[:, 0])
+    share = torch.stack([found.indices == whole.indices for found in some]).double().mean()
+    assert float(share) == pytest.approx(0.3, abs=0.02)
+    second = scores.topk(2).indices[:, 1]
+    share = torch.stack([found.indices[:, 0] == second for found in some]).double().mean()
+    assert float(share) == pytest.approx(0.7 * 0.3, abs=0.02)
+
+
+@pytest.mark.parametrize("settings", [{"max_rank": 0}, {"k": 0}, {"share": 0}, {"share": 1.1}, {"keep": 0}])
+def test_bad_settings_are_refused(settings):
+    with pytest.raises(SettingsError, match="needed"):
+        Induction(**settings)
