@@ -68,3 +68,33 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
     (tmp_path / CHECKPOINT).write_bytes(save({"w": torch.zeros(1)}) if damage is None else damage)
     with pytest.raises(AlignmentError, match="cannot be read"):
         Trace(folder=tmp_path).restore()
+
+
+def test_a_part_of_longer_work(tmp_path):
+    heard, seen = [], []
+    trace = Trace(heard.append, watcher=lambda *told: seen.append(told), folder=tmp_path)
+    trace(start=True)
+    part = trace.within({"pairs": torch.ones(2)}, round=3)
+    assert part.restore() is None
+    part(epoch=1)
+    part.progress("searching")(1, 2)
+    part.checkpoint({"w": torch.zeros(1)}, epoch=1)
+    assert trace.records == part.records == heard == [{"start": True}, {"round": 3, "epoch": 1}]
+    assert seen == [("round 3: searching", 1, 2)]
+    state = Trace(folder=tmp_path).restore()
+    assert state.arrays["pairs"].tolist() == [1, 1]
+    assert state.values["round"] == 3
+    again = trace.within({}, state=state.inner(), round=3).restore()
+    assert (again.values, again.arrays["w"].tolist()) == ({"epoch": 1}, [0])
+    trace.checkpoint({"pairs": torch.ones(2)}, round=4)
+    assert Trace(folder=tmp_path).restore().inner() is None
+
+
+def test_parts_of_parts(tmp_path):
+    inner = Trace(folder=tmp_path).within({"a": torch.ones(1)}, stage=1).within({"b": torch.ones(2)}, round=2)
+    inner(epoch=3)
+    inner.checkpoint({"c": torch.ones(3)}, epoch=3)
+    assert inner.records == [{"stage": 1, "round": 2, "epoch": 3}]
+    state = Trace(folder=tmp_path).restore()
+    assert state.inner().inner().values == {"epoch": 3}
+    assert list(state.inner().inner().arrays) == ["c"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ class Inputs:
         """The inputs in plain values: settings, and files by hash."""
         return {
             "method": self.method.name,
-            "settings": asdict(self.method),
+            "settings": self.method.describe(),
             "rng_seed": self.rng_seed,
             "dev_share": self.dev_share,
             "fold_case": self.fold_case,

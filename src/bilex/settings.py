@@ -17,17 +17,35 @@ Settings = TypeVar("Settings")
 
 
 def from_text(cls: type[Settings], texts: Mapping[str, str], *, what: str) -> Settings:
-    """An instance of a dataclass from texts by field name; fields not named keep their defaults."""
-    kinds = field_types(cls)
-    values = {}
+    """An instance of a dataclass from texts by field name; fields not named keep their defaults.
+
+    The fields of a field that is a dataclass itself are named with a dot: `induction.max_rank`.
+    """
+    return change(cls(), texts, what=what)
+
+
+def change(settings: Settings, texts: Mapping[str, str], *, what: str) -> Settings:
+    """The same settings, but for those given as texts."""
+    kinds = field_types(type(settings))
+    values: dict[str, Any] = {}
+    inner: dict[str, dict[str, str]] = {}
     for key, text in texts.items():
-        if key not in kinds:
+        name, dot, rest = key.partition(".")
+        if name not in kinds:
             raise SettingsError(f"{what} has no setting {key!r}{nearest_name(key, kinds)}; it has: {', '.join(kinds)}")
+        if dot:
+            inner.setdefault(name, {})[rest] = text
+            continue
         try:
             values[key] = parse(text, kinds[key])
         except ValueError as error:
             raise SettingsError(f"{what}: {key}={text!r}: {error}") from None
-    return cls(**values)
+    for name, own in inner.items():
+        value = values.get(name, getattr(settings, name))
+        if not dataclasses.is_dataclass(value):
+            raise SettingsError(f"{what}: {name} is {value!r} and has no settings of its own ({', '.join(own)})")
+        values[name] = change(value, own, what=f"{what}: {name}")
+    return dataclasses.replace(settings, **values)  # type: ignore[type-var]
 
 
 def field_types(cls: type) -> dict[str, Any]:
@@ -51,6 +69,8 @@ def parse(text: str, kind: Any) -> Any:
         return _parse_number(text, kind)
     if kind is str:
         return text
+    if hasattr(kind, "from_name"):
+        return kind.from_name(text)
     raise ValueError("this setting can only be given from Python")
 
 

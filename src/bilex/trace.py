@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Value = str | int | float | bool | None
 Record = dict[str, Value]
 CHECKPOINT = "checkpoint.safetensors"
+PART = "part."
 
 
 class State(NamedTuple):
@@ -24,6 +25,11 @@ class State(NamedTuple):
 
     arrays: dict[str, Tensor]
     values: Record
+
+    def inner(self) -> State | None:
+        """The state of the part (`Trace.within`) that was being worked on, if it had kept one."""
+        arrays, values = ({k.removeprefix(PART): v for k, v in d.items() if k.startswith(PART)} for d in self)
+        return State(arrays, values) if values else None  # type: ignore[arg-type]
 
 
 class Trace:
@@ -64,9 +70,12 @@ class Trace:
         """Keep a state, whole or not at all, with the records up to it; nothing is done without a folder."""
         if self._folder is None:
             return
+        import torch
         from safetensors.torch import save
 
-        plain = {name: array.detach().cpu().contiguous() for name, array in arrays.items()}
+        plain = {
+            name: array.detach().cpu().clone(memory_format=torch.contiguous_format) for name, array in arrays.items()
+        }
         metadata = {"values": json.dumps(values), "records": json.dumps(self.records)}
         with replacing(self._folder / CHECKPOINT) as temporary:
             temporary.write_bytes(save(plain, metadata=metadata))
@@ -86,6 +95,13 @@ class Trace:
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
             raise AlignmentError(f"{path}: cannot be read: {error}; remove {self._folder} and align again") from error
 
+    def within(self, arrays: dict[str, Tensor], *, state: State | None = None, **values: Value) -> Trace:
+        """For one part of a longer piece of work, such as a round: a trace to hand to the method that does it.
+
+        Its records have the values, its checkpoints the arrays and values too; it finds `state`, if that is given.
+        """
+        return _Part(self, arrays, values, state)
+
     def write(self, path: Path) -> None:
         """The records as JSON lines."""
         path.write_text("".join(json.dumps(record) + "\n" for record in self.records), encoding="utf-8")
@@ -101,3 +117,28 @@ class Trace:
         except (OSError, ValueError) as error:
             raise AlignmentError(f"{path}: cannot be read: {error}; align again") from error
         return trace
+
+
+class _Part(Trace):
+    """What `Trace.within` gives."""
+
+    def __init__(self, whole: Trace, arrays: dict[str, Tensor], values: Record, state: State | None) -> None:
+        super().__init__(folder=whole._folder)
+        self.records = whole.records
+        self._whole, self._arrays, self._values, self._state = whole, arrays, values, state
+
+    def __call__(self, **record: Value) -> None:
+        self._whole(**self._values, **record)
+
+    def progress(self, label: str) -> Callable[[int, int], None]:
+        described = "".join(f"{name} {value}: " for name, value in self._values.items())
+        return self._whole.progress(described + label)
+
+    def checkpoint(self, arrays: dict[str, Tensor], **values: Value) -> None:
+        own = {f"{PART}{name}": array for name, array in arrays.items()}
+        self._whole.checkpoint(
+            {**self._arrays, **own}, **self._values, **{f"{PART}{name}": value for name, value in values.items()}
+        )
+
+    def restore(self) -> State | None:
+        return self._state

@@ -11,6 +11,8 @@ import click
 from bilex.cli import options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bilex.methods.base import Method
 
 
@@ -38,21 +40,30 @@ def methods(name: str | None, as_json: bool) -> None:
 
 
 def _describe(method: type[Method]) -> dict[str, Any]:
-    from bilex.settings import describe, field_types
-
-    kinds, defaults = field_types(method), method()
     return {
         "name": method.name,
         "summary": method.summary(),
         "description": inspect.getdoc(method) or "",
         "paper": method.paper,
         "uses_dev": method.uses_dev,
-        "settings": [
-            {"name": f.name, "type": describe(kinds[f.name]), "default": _plain(getattr(defaults, f.name))}
-            for f in dataclasses.fields(method)
-        ],
+        "settings": list(_settings(method())),
     }
 
 
-def _plain(value: object) -> object:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else value
+def _settings(given: Any, prefix: str = "") -> Iterator[dict[str, Any]]:
+    """Name, type and default of each setting; of a method among them only what differs from its own defaults."""
+    from bilex.methods.base import Method
+    from bilex.settings import describe, field_types
+
+    kinds = field_types(type(given))
+    for field in dataclasses.fields(given):
+        value, name = getattr(given, field.name), prefix + field.name
+        if not dataclasses.is_dataclass(value):
+            plain = ",".join(map(str, value)) if isinstance(value, tuple) else value
+            yield {"name": name, "type": describe(kinds[field.name]), "default": plain}
+        elif isinstance(value, Method):
+            yield {"name": name, "type": describe(kinds[field.name]).lower(), "default": value.name}
+            usual = {setting["name"]: setting for setting in _settings(type(value)(), f"{name}.")}
+            yield from (setting for setting in _settings(value, f"{name}.") if setting != usual[setting["name"]])
+        else:
+            yield from _settings(value, f"{name}.")

@@ -6,9 +6,9 @@ import importlib
 import inspect
 import pkgutil
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import bilex.methods
 from bilex.errors import SettingsError
@@ -36,6 +36,8 @@ class Method(ABC):
     paper: ClassVar[str]
     uses_dev: ClassVar[bool] = False
     """Whether `fit` makes choices on a dev lexicon; if so, one is held out of train where none is given."""
+    warm_starts: ClassVar[bool] = False
+    """Whether `fit` also takes `warm`, a mapping to go on from."""
 
     normalize: tuple[str, ...] = ("unit", "center", "unit")
     """Steps done to both tables before `fit`."""
@@ -53,6 +55,15 @@ class Method(ABC):
         rows of x and z that translate each other; dev: (q, 2), the same for choices; all randomness comes from
         `generator`; `trace` takes a record per epoch or round.
         """
+
+    @classmethod
+    def from_name(cls, name: str) -> Method:
+        """The method of that name as it is by default; so it is given in the settings of another."""
+        return get_method(name)
+
+    def describe(self) -> dict[str, Any]:
+        """The settings in plain values; a method among them has its name with its own."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
     @classmethod
     def summary(cls) -> str:
@@ -80,3 +91,9 @@ def get_method(name: str, settings: Dict[str, str] | None = None) -> Method:
     if name not in known:
         raise SettingsError(f"there is no method {name!r}{nearest_name(name, known)}; methods: {', '.join(known)}")
     return from_text(known[name], settings or {}, what=f"method {name}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Method):
+        return {"method": value.name, **value.describe()}
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

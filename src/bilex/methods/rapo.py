@@ -18,6 +18,7 @@ from bilex.training.towers import Projection, TowerMapping
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.mapping import Mapping
     from bilex.trace import Trace
 
 
@@ -34,6 +35,7 @@ class Rapo(Method):
     name = "rapo"
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
     uses_dev = True
+    warm_starts = True
 
     start: str = "vecmap"
     """`random`, or a linear method by name."""
@@ -112,11 +114,22 @@ class Rapo(Method):
                 raise SettingsError(f"rapo: {setting}={value}; needed at least 0")
 
     def fit(
-        self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
+        self,
+        x: Tensor,
+        z: Tensor,
+        pairs: Tensor,
+        *,
+        dev: Tensor | None,
+        generator: Generator,
+        trace: Trace,
+        warm: Mapping | None = None,
     ) -> TowerMapping:
-        """Train; choose the epoch on dev; train once more on all pairs for that long."""
+        """Train; choose the epoch on dev; train once more on all pairs for that long.
+
+        With `warm`, towers that were trained before, that is where it starts.
+        """
         state, beginning = trace.restore(), generator.get_state()
-        tables = Tables(self, x, z, trace)
+        tables = Tables(self, x, z, trace, warm)
         refitting = state is not None and state.values["stage"] == "refit"
         chosen = int(state.values["chosen"] or 0) if state is not None and refitting else self.epochs
         if dev is not None and not refitting:

@@ -9,14 +9,14 @@ import torch
 
 from bilex.errors import SettingsError
 from bilex.linalg.topk import ranks
-from bilex.mapping import LinearMapping
+from bilex.mapping import LinearMapping, Mapping
 from bilex.methods.base import get_method
 from bilex.trace import Trace
 from bilex.training.context import Neighbourhoods, find_neighbourhoods
 from bilex.training.losses import distance_from_start, pair_loss, ranking_loss
 from bilex.training.negatives import gold_lists, hard_negatives, is_gold
 from bilex.training.penalty import KeptPenalties
-from bilex.training.towers import Side, TowerMapping, random_start, start_from
+from bilex.training.towers import Side, TowerMapping, go_on_from, random_start, start_from
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -27,20 +27,29 @@ if TYPE_CHECKING:
 class Tables:
     """Both tables, and all about them that outlives a stage of training."""
 
-    def __init__(self, settings: Rapo, x: Tensor, z: Tensor, trace: Trace) -> None:
+    def __init__(self, settings: Rapo, x: Tensor, z: Tensor, trace: Trace, warm: Mapping | None = None) -> None:
         self.rows = x, z
         self.trace = trace
+        self.warm = warm if isinstance(warm, TowerMapping) else None
         self.neighbours: list[Neighbourhoods | None] = [None, None]
         self.contexts = [x, z]
         if settings.activation != "none":
             started = time.perf_counter()
             for i, (rows, tau) in enumerate(zip(self.rows, (settings.tau_source, settings.tau_target), strict=True)):
-                progress = trace.progress(f"neighbours of {('source', 'target')[i]} words")
-                found = find_neighbourhoods(rows, tau, cap=settings.context_cap, progress=progress)
+                found = self._known(settings)[i]
+                if found is None or not found.belong_to(rows):
+                    progress = trace.progress(f"neighbours of {('source', 'target')[i]} words")
+                    found = find_neighbourhoods(rows, tau, cap=settings.context_cap, progress=progress)
                 self.neighbours[i], self.contexts[i] = found, found.means(rows)
             if not trace.records:  # else it goes on from a checkpoint, and has said so before
                 trace(stage="context", seconds=time.perf_counter() - started)
         self.penalties = [KeptPenalties(settings.k) for _ in range(2 if settings.two_way else 1)]
+
+    def _known(self, settings: Rapo) -> tuple[Neighbourhoods | None, Neighbourhoods | None]:
+        same = ("tau_source", "tau_target", "context_cap")
+        if self.warm is None or any(getattr(self.warm, name) != getattr(settings, name) for name in same):
+            return None, None
+        return self.warm.source_context, self.warm.target_context
 
 
 class RankingLearner:
@@ -78,6 +87,8 @@ class RankingLearner:
 
     def _start(self, x: Tensor, z: Tensor, pairs: Tensor) -> dict[str, Tensor]:
         settings, d = self.settings, x.shape[1]
+        if self.tables.warm is not None:
+            return go_on_from(self.tables.warm, settings.projection)
         if settings.start == "random":
             made = random_start(d, settings.reflections or d, settings.projection, self.generator)
             return {name: array.to(x) for name, array in made.items()}

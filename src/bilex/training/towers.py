@@ -131,6 +131,14 @@ def start_from(mapping: LinearMapping, activation: Activation, kind: Projection)
     return parameters
 
 
+def go_on_from(mapping: TowerMapping, kind: Projection) -> dict[str, Tensor]:
+    """Parameters with which the towers do what trained ones do."""
+    parameters = {"source_adapter": mapping.source_adapter, "target_adapter": mapping.target_adapter}
+    for side, q in (("source", mapping.source_projection), ("target", mapping.target_projection)):
+        parameters[f"{side}_projection"] = decompose(q, len(q)) if kind == "householder" else q
+    return parameters
+
+
 def random_start(d: int, reflections: int, kind: Projection, generator: Generator) -> dict[str, Tensor]:
     """The paper's start: adapters that do nothing yet, and random rotations."""
     parameters = {}

@@ -1,0 +1,133 @@
+import pytest
+import torch
+
+from bilex import AlignmentError, SettingsError, get_method
+from bilex.normalize import Normalizer, unit
+from bilex.trace import Trace
+
+QUICK = {
+    "rapo_semi": {
+        **{
+            f"{part}.{name}": value
+            for part in ("base", "again")
+            for name, value in {"batch": "16", "hard": "8"}.items()
+        },
+        "base.epochs": "2",
+        "again.epochs": "1",
+        "rounds": "2",
+    },
+    "self_learning": {"base": "procrustes", "rounds": "2", "induction.keep": "0.5"},
+}
+
+
+class PowerCutError(Exception):
+    """The power cut."""
+
+
+@pytest.fixture(scope="module")
+def given(world):
+    x, z = (
+        Normalizer.fit(torch.from_numpy(table.rows.copy()), ("unit", "center", "unit"))[1]
+        for table in (world.source, world.target)
+    )
+    train, test = (
+        torch.from_numpy(lexicon.index(world.source, world.target).pairs) for lexicon in (world.train, world.test)
+    )
+    return x, z, train[:40], test[:30]
+
+
+def fit(given, name="self_learning", *, trace=None, dev=True, rng_seed=0, **settings):
+    x, z, train, held_out = given
+    return get_method(name, {**QUICK[name], **settings}).fit(
+        x,
+        z,
+        train,
+        dev=held_out if dev else None,
+        generator=torch.Generator().manual_seed(rng_seed),
+        trace=trace or Trace(),
+    )
+
+
+def same(one, other):
+    return all(torch.equal(array, other.arrays()[name]) for name, array in one.arrays().items())
+
+
+def untimed(trace):
+    return [{k: v for k, v in record.items() if not k.endswith("seconds")} for record in trace.records]
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("dev", [True, False])
+def test_killed_and_resumed_is_the_same_to_the_bit(given, tmp_path, name, dev):
+    """Killed at each record in turn, between rounds and inside them."""
+    whole = Trace()
+    expected = fit(given, name, trace=whole, dev=dev)
+    for number in range(len(whole.records)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        heard = []
+
+        def stop(record, heard=heard, number=number):
+            heard.append(record)
+            if len(heard) > number:
+                raise PowerCutError
+
+        with pytest.raises(PowerCutError):
+            fit(given, name, trace=Trace(stop, folder=folder), dev=dev)
+        trace = Trace(folder=folder)
+        seed = 0 if not any(folder.iterdir()) else 9  # all randomness must come from the checkpoint
+        assert same(fit(given, name, trace=trace, dev=dev, rng_seed=seed), expected)
+        assert untimed(trace) == untimed(whole)
+
+
+@pytest.mark.parametrize("dev", [True, False])
+def test_rounds_are_told(given, dev):
+    trace = Trace()
+    fit(given, trace=trace, dev=dev, **{"induction.keep": "1"})
+    rounds = [record for record in trace.records if "induced" in record]
+    assert [record["round"] for record in rounds] == [0, 1, 2]
+    assert rounds[0]["pairs"] == 40
+    assert rounds[1]["pairs"] == 40 + rounds[0]["induced"]
+    assert all(("dev_mrr" if dev else "mean_cosine") in record for record in rounds)
+    assert trace.records[-1]["best_round"] in (0, 1, 2)
+
+
+def test_more_pairs_make_a_better_map(given):
+    """A dozen pairs of twelve dimensions, with noise: what self-learning is for."""
+    x, z, train, test = given
+    few = x, z, train[:13], test
+    errors = []
+    for rounds in ("0", "5"):
+        mapping = fit(few, dev=False, rounds=rounds, **{"induction.keep": "1"})
+        mapped = unit(mapping.source(x)), unit(mapping.target(z))
+        errors.append(float((1 - (mapped[0][test[:, 0]] * mapped[1][test[:, 1]]).sum(1)).mean()))
+    assert errors[1] <= errors[0]
+
+
+def test_nothing_to_add_is_said(given):
+    with pytest.raises(AlignmentError, match="round 0 of self_learning found no pair to add"):
+        fit(given, **{"induction.threshold": "9"})
+
+
+def test_nested_settings():
+    method = get_method("self_learning", {"base": "rapo", "base.epochs": "3", "induction.k": "4"})
+    assert (method.base.name, method.base.epochs, method.induction.k) == ("rapo", 3, 4)
+    assert method.describe()["base"]["method"] == "rapo"
+    assert method.describe()["induction"]["k"] == 4
+
+
+BAD = [
+    ({"base": "rapoo"}, "did you mean 'rapo'"),
+    ({"base.epoch": "3"}, "method self_learning: base has no setting 'epoch'"),
+    ({"again.epochs": "3"}, "again is None and has no settings of its own"),
+    ({"rounds.x": "3"}, "rounds is 5 and has no settings of its own"),
+    ({"induction": "all"}, "can only be given from Python"),
+    ({"rounds": "-1"}, "rounds=-1; needed at least 0"),
+    ({"normalize": "center"}, "let normalize end in unit"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), BAD, ids=[str(settings) for settings, _ in BAD])
+def test_bad_settings_are_refused(settings, message):
+    with pytest.raises(SettingsError, match=message):
+        get_method("self_learning", settings)
