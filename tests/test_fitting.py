@@ -235,3 +235,39 @@ def test_provenance(world, tmp_path):
     assert found["train_coverage"]["pairs_covered"] == 80
     assert found["made_with"].keys() >= {"bilex", "torch", "numpy", "python", "platform", "device", "threads"}
     assert found["protocol"]
+
+
+class TestSpelling:
+    def tables(self, world):
+        """The target's words renamed so that some are spelt as in the source."""
+        names = dict(world.train.pairs[:30])
+        back = {target: source for source, target in names.items()}
+        words = [back.get(word, word) for word in world.target.words]
+        return world.source, EmbeddingTable(words, world.target.rows)
+
+    def test_words_spelt_alike_are_trained_on(self, world):
+        source, target = self.tables(world)
+        made = align(source, target, spelling="identical")
+        assert {pair[0] for pair in made.train} == {pair[0] for pair in world.train.pairs[:30]}
+        assert all(a == b for a, b in made.train)
+
+    def test_the_dictionary_comes_first(self, world):
+        source, target = self.tables(world)
+        word = world.train.pairs[0][0]
+        given = Lexicon.from_pairs([(word, target.words[5])])
+        made = align(source, target, given, spelling="identical")
+        assert (word, target.words[5]) in made.train.pairs
+        assert (word, word) not in made.train.pairs
+        assert len(made.train) == 30
+
+    @pytest.mark.parametrize("spelling", ["identical", "numerals"])
+    def test_none_in_common(self, world, spelling):
+        with pytest.raises(AlignmentError, match=r"the two tables have no (words|numerals) in common; give a dict"):
+            align(world.source, world.target, spelling=spelling)
+
+
+def test_a_method_that_needs_no_pairs(world):
+    made = align(world.source, world.target, method="vecmap_unsupervised")
+    assert len(made.train) == 0
+    assert made.dev is None
+    assert made.evaluate(world.test).train_overlap == 0

@@ -12,6 +12,7 @@ import torch
 from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, SettingsError, TableError
 from bilex.files import sha256
+from bilex.induction.initial import same_spelling
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
 from bilex.normalize import Normalizer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from bilex.induction.initial import Spelling
     from bilex.table import EmbeddingTable
 
 
@@ -63,6 +65,7 @@ def align(
     rng_seed: int = 0,
     dev_share: float = 0.1,
     fold_case: bool = False,
+    spelling: Spelling | None = None,
     device: str | None = None,
     trace: Trace | None = None,
 ) -> Alignment:
@@ -70,6 +73,7 @@ def align(
 
     Choices are made on `dev` only: the one given, or `dev_share` of the source words of `train`, which are then not
     trained on. A method that chooses nothing trains on all of `train`. There is no way to hand in a test lexicon.
+    With `spelling`, words that both tables have ("identical", or only "numerals") are trained on as well.
     """
     return fit(
         collect(
@@ -81,6 +85,7 @@ def align(
             rng_seed=rng_seed,
             dev_share=dev_share,
             fold_case=fold_case,
+            spelling=spelling,
         ),
         device=device,
         trace=trace,
@@ -97,12 +102,20 @@ def collect(
     rng_seed: int = 0,
     dev_share: float = 0.1,
     fold_case: bool = False,
+    spelling: Spelling | None = None,
 ) -> Inputs:
     """The inputs of an alignment, checked."""
     if isinstance(method, str):
         method = get_method(method)
+    if spelling is not None:
+        train = _with_spelling(train, source, target, spelling)
     if train is None:
-        raise AlignmentError(f"method {method.name} learns from a dictionary and none was given: pass --train DICT")
+        if method.needs_pairs:
+            raise AlignmentError(
+                f"method {method.name} learns from a dictionary and none was given: pass --train DICT, or words that "
+                "are spelt alike in both languages: --identical, or --numerals"
+            )
+        train = Lexicon.from_pairs([])
     if source.dim != target.dim:
         raise TableError(
             f"the source vectors have {source.dim} dimensions and the target vectors {target.dim}; "
@@ -125,12 +138,25 @@ def collect(
     )
 
 
+def _with_spelling(
+    train: Lexicon | None, source: EmbeddingTable, target: EmbeddingTable, spelling: Spelling
+) -> Lexicon:
+    """The train lexicon, and words spelt alike that it has no translation for."""
+    shared, given = same_spelling(source, target, spelling), Lexicon.from_pairs([]) if train is None else train
+    if not len(shared):
+        what = "no numerals" if spelling == "numerals" else "no words"
+        raise AlignmentError(f"the two tables have {what} in common; give a dictionary, or an unsupervised method")
+    known = set(given.sources)
+    return Lexicon.from_pairs([*given, *(pair for pair in shared if pair[0] not in known)])
+
+
 def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None) -> Alignment:
     """Normalize, split, fit."""
     place, trace = choose_device(device), trace or Trace()
     train, dev = split(inputs)
     method = inputs.method
-    pairs = train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()
+    needed = int(method.needs_pairs or len(train) > 0)
+    pairs = train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable(needed)
     dev_pairs = None if dev is None else dev.index(inputs.source, inputs.target, fold_case=inputs.fold_case)
     source_normalizer, x = Normalizer.fit(torch.from_numpy(inputs.source.rows).to(place), method.normalize)
     target_normalizer, z = Normalizer.fit(torch.from_numpy(inputs.target.rows).to(place), method.normalize)
@@ -169,7 +195,7 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
 
 def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:
     """Train and dev lexicon. Only pairs in both tables are split, so that the dev lexicon is of the size asked for."""
-    if inputs.dev is not None or not inputs.method.uses_dev:
+    if inputs.dev is not None or not inputs.method.uses_dev or not len(inputs.train):
         return inputs.train, inputs.dev
     covered = inputs.train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()
     usable = Lexicon.from_pairs(pair for pair in inputs.train if pair[0] in covered.sources)

@@ -4,7 +4,7 @@ alignment.json        what was aligned, with which settings, versions and file h
 mapping.safetensors   the mapping and the fitted normalization
 source.safetensors    the tables as they were used, memory-mapped when opened
 target.safetensors
-train.tsv, dev.tsv    the dictionaries as they were used
+train.tsv, dev.tsv    the dictionaries as they were used, where there were any
 trace.jsonl           one record per epoch or round
 cache/                penalties of retrieval, computed at first use; may be deleted at any time
 """
@@ -64,7 +64,8 @@ def save(alignment: Alignment, path: str | PathLike[str]) -> None:
             (folder / "mapping.safetensors").write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))
             alignment.source.write(folder / "source.safetensors")
             alignment.target.write(folder / "target.safetensors")
-            alignment.train.write(folder / "train.tsv")
+            if len(alignment.train):
+                alignment.train.write(folder / "train.tsv")
             if alignment.dev is not None:
                 alignment.dev.write(folder / "dev.tsv")
             alignment.trace.write(folder / "trace.jsonl")
@@ -96,13 +97,20 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
         source_normalizer=normalizers[0],
         target_normalizer=normalizers[1],
         mapping=mapping,
-        train=Lexicon.read(path / "train.tsv", separator="tab"),
+        train=_load_train(path, description),
         dev=Lexicon.read(path / "dev.tsv", separator="tab") if (path / "dev.tsv").exists() else None,
         trace=Trace.read(path / "trace.jsonl"),
         provenance={name: value for name, value in description.items() if name not in _OWN},
         device=place,
         folder=path,
     )
+
+
+def _load_train(path: Path, description: dict[str, Any]) -> Lexicon:
+    """The train dictionary; an unsupervised run has none."""
+    if description["inputs"]["train"]["pairs"] == 0:
+        return Lexicon.from_pairs([])
+    return Lexicon.read(path / "train.tsv", separator="tab")
 
 
 _OWN = (*FORMAT, "mapping", "normalize", "subwords")

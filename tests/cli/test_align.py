@@ -58,6 +58,16 @@ def test_the_same_as_from_python(bilex, inputs, output, files):
     assert opened.provenance == json.loads(json.dumps(made.provenance))
 
 
+def test_without_a_dictionary(bilex, refused, inputs, output):
+    message = refused("align", *inputs[:2], "--output", output)
+    assert "none was given: pass --train DICT" in message
+    assert "--identical" in message
+    assert "no words in common" in refused("align", *inputs[:2], "--identical", "--output", output)
+    assert "no numerals in common" in refused("align", *inputs, "--numerals", "--output", output)
+    assert bilex("align", *inputs[:2], "--method", "vecmap_unsupervised", "--output", output).code == 0
+    assert len(Alignment.load(output).train) == 0
+
+
 def test_what_was_repaired_in_a_table_is_said(bilex, inputs, output, tmp_path):
     text = inputs[0].read_text().replace("s5 ", "s4 ", 1)
     (tmp_path / "bad.vec").write_text(text)

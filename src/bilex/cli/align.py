@@ -6,7 +6,7 @@ import json
 import shutil
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     type=options.FilePath,
     help="Dictionary for a method's choices; by default a tenth of --train.",
 )
+@click.option("--identical", "spelling", flag_value="identical", help="Learn from words that both tables have, too.")
+@click.option("--numerals", "spelling", flag_value="numerals", help="The same, from numerals only.")
 @click.option("--method", default="procrustes", show_default=True, help="See `bilex methods`.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method; repeatable.")
 @click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
@@ -51,6 +53,7 @@ def align(
     target: Path,
     train: Path | None,
     dev: Path | None,
+    spelling: Literal["identical", "numerals"] | None,
     method: str,
     settings: tuple[str, ...],
     max_words: int | None,
@@ -82,6 +85,7 @@ def align(
         method=chosen,
         rng_seed=rng_seed,
         fold_case=fold_case,
+        spelling=spelling,
     )
     if resume and output.exists():
         from bilex.run import describe

@@ -21,6 +21,8 @@ class Induced(NamedTuple):
 
     pairs: Tensor
     scores: Tensor
+    best_cosine: float
+    """Mean cosine of each word, of both languages, with its nearest in the other: how near the languages are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,8 @@ class Induction:
     k: int = 10
     """Neighbours of CSLS."""
     direction: Literal["mutual", "forward", "backward", "union"] = "mutual"
-    """Pairs that are each other's best; best targets of sources; best sources of targets; or all of both."""
+    """Pairs that are each other's best; best targets of sources; best sources of targets; or these one after the other,
+    so that pairs that are mutual come twice."""
     threshold: float | None = None
     """Pairs below this score are left out."""
     share: float = 1.0
@@ -50,29 +53,33 @@ class Induction:
     def __call__(self, x: Tensor, z: Tensor, generator: Generator) -> Induced:
         """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency."""
         x, z = x[: self.max_rank], z[: self.max_rank]
-        r_x, r_z = topk(x, z, self.k).values.mean(1), topk(z, x, self.k).values.mean(1)
-        forward = backward = None
+        near_x, near_z = topk(x, z, self.k).values, topk(z, x, self.k).values
+        r_x, r_z = near_x.mean(1), near_z.mean(1)
+        found = []
         if self.direction != "backward":
-            forward = self._best(x, z, r_z, r_x, generator)
+            found.append(self._best(x, z, r_z, r_x, generator))
         if self.direction != "forward":
-            backward = self._best(z, x, r_x, r_z, generator)
-        return self._believed(_join(forward, backward, self.direction))
+            pairs, scores = self._best(z, x, r_x, r_z, generator)
+            found.append((pairs.flip(1), scores))
+        pairs, scores = self._believed(*(_mutual(*found) if self.direction == "mutual" else _joined(found)))
+        return Induced(pairs, scores, float((near_x[:, 0].mean() + near_z[:, 0].mean()) / 2))
 
-    def _best(self, queries: Tensor, keys: Tensor, penalty: Tensor, own: Tensor, generator: Generator) -> Induced:
-        """The best key of each query: (query, key)."""
+    def _best(
+        self, queries: Tensor, keys: Tensor, penalty: Tensor, own: Tensor, generator: Generator
+    ) -> tuple[Tensor, Tensor]:
+        """The best key of each query: (query, key), and its score."""
         found = best_of_some(queries, keys, self.keep, bias=-penalty / 2, generator=generator)
         rows = torch.arange(len(queries), device=queries.device)
-        return Induced(torch.stack([rows, found.indices[:, 0]], 1), 2 * found.values[:, 0] - own)
+        return torch.stack([rows, found.indices[:, 0]], 1), 2 * found.values[:, 0] - own
 
-    def _believed(self, induced: Induced) -> Induced:
-        pairs, scores = induced
+    def _believed(self, pairs: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
         if self.threshold is not None:
             good = scores >= self.threshold
             pairs, scores = pairs[good], scores[good]
         if self.share < 1:
             best = scores.topk(round(self.share * len(scores))).indices.sort().values
             pairs, scores = pairs[best], scores[best]
-        return Induced(pairs, scores)
+        return pairs, scores
 
 
 def best_of_some(
@@ -98,22 +105,13 @@ def best_of_some(
     return best._replace(values=torch.cat(values)[:, None], indices=torch.cat(indices)[:, None])
 
 
-def _join(forward: Induced | None, backward: Induced | None, direction: str) -> Induced:
-    """Both directions as pairs (source, target), in order of the source and without repetition."""
-    if backward is None:
-        assert forward is not None
-        return forward
-    backward = Induced(backward.pairs.flip(1), backward.scores)
-    if forward is None:
-        return _in_order(backward)
-    if direction == "mutual":
-        source_of = backward.pairs[:, 0]
-        mutual = source_of[forward.pairs[:, 1]] == forward.pairs[:, 0]
-        return Induced(forward.pairs[mutual], forward.scores[mutual])
-    return _in_order(Induced(torch.cat([forward.pairs, backward.pairs]), torch.cat([forward.scores, backward.scores])))
+def _joined(found: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+    return torch.cat([pairs for pairs, _ in found]), torch.cat([scores for _, scores in found])
 
 
-def _in_order(induced: Induced) -> Induced:
-    pairs, place = torch.unique(induced.pairs, dim=0, return_inverse=True)
-    scores = induced.scores.new_empty(len(pairs)).index_copy_(0, place, induced.scores)
-    return Induced(pairs, scores)
+def _mutual(forward: tuple[Tensor, Tensor], backward: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    """The pairs that both directions have."""
+    pairs, scores = forward
+    source_of = backward[0][:, 0]
+    mutual = source_of[pairs[:, 1]] == pairs[:, 0]
+    return pairs[mutual], scores[mutual]

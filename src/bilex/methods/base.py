@@ -36,6 +36,8 @@ class Method(ABC):
     paper: ClassVar[str]
     uses_dev: ClassVar[bool] = False
     """Whether `fit` makes choices on a dev lexicon; if so, one is held out of train where none is given."""
+    needs_pairs: ClassVar[bool] = True
+    """Whether `fit` needs pairs; if not, it may be given none."""
     warm_starts: ClassVar[bool] = False
     """Whether `fit` also takes `warm`, a mapping to go on from."""
 
