@@ -18,7 +18,7 @@ WIDTH = 32
 """Near queries kept for each key."""
 SAMPLE = 512
 """Keys on which the kept lists are compared with a search."""
-TOLERANCE = 1e-3
+TOLERANCE = 1e-2
 """Penalties may on average be too low by this much before all is searched anew."""
 
 
