@@ -24,7 +24,8 @@ BUDGET = 512 * 2**20
 # that they do not compete for the same places there.
 MOST_ROWS = 2500
 KEY_BLOCK = 2080
-LANES = 32  # keys that share one maximum
+LANES = 32  # keys that share one maximum; FEW_LANES where more than MANY are asked for
+FEW_LANES, MANY = 8, 16
 DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
 
@@ -152,7 +153,9 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     None if there are so many that picking them would cost more, in time and memory, than looking at every score.
     """
     few = scores.numel() // DENSE
-    lanes = LANES if scores.shape[1] % LANES == 0 and best.values.shape[1] <= KEY_BLOCK // LANES else 1
+    lanes = LANES if best.values.shape[1] <= MANY else FEW_LANES
+    if scores.shape[1] % lanes:
+        lanes = 1
     grouped, bound = scores.view(len(scores), lanes, -1), best.values[:, -1]
     promising = (grouped.amax(1) if lanes > 1 else scores) > bound[:, None]
     if lanes == 1 and int(promising.sum()) > few:  # the list of their places would take more memory than the scores
