@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -55,29 +55,41 @@ class SelfLearning(Method):
     ) -> Mapping:
         """The rounds."""
         state = trace.restore()
-        now = _Rounds(pairs, generator) if state is None else _Rounds.restored(state, generator)
+        if state is None:
+            now = _Rounds(self.first_pairs(x, z, pairs, generator=generator, trace=trace), generator)
+        else:
+            now = _Rounds.restored(state, generator, x.device)
         while now.number <= self.rounds:
             mapping = self._train(x, z, now, dev, trace, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             score = mean_cosine(*mapped, self.induction.max_rank) if dev is None else dev_mrr(*mapped, dev)
             now.take(mapping, score)
-            induced = _new(self.induction(*mapped, generator).pairs, pairs)
+            together = self.add_induced(*mapped, pairs, generator)
             trace(
                 round=now.number,
                 pairs=len(now.pairs),
-                induced=len(induced),
+                induced=len(together) - len(pairs),
                 **{"mean_cosine" if dev is None else "dev_mrr": score},
             )
-            if not len(induced):
+            if len(together) == len(pairs):
                 raise AlignmentError(
                     f"round {now.number} of {self.name} found no pair to add: the map is too poor to learn from; "
                     "give more pairs, or loosen the induction"
                 )
-            now.pairs = torch.cat([pairs, induced])
+            now.pairs = together
             now.number += 1
             trace.checkpoint(now.arrays(), round=now.number)
         return self._finish(x, z, now, dev, trace, state)
+
+    def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:  # noqa: ARG002
+        """What the first round learns from: the dictionary."""
+        return pairs
+
+    def add_induced(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> Tensor:
+        """The dictionary, and the induced pairs whose source word is not in it, from mapped tables."""
+        induced = self.induction(unit(x), unit(z), generator).pairs
+        return torch.cat([pairs, induced[~torch.isin(induced[:, 0], pairs[:, 0])]])
 
     def _train(
         self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
@@ -129,10 +141,10 @@ class _Rounds:
         return arrays
 
     @classmethod
-    def restored(cls, state: State, generator: Generator) -> _Rounds:
+    def restored(cls, state: State, generator: Generator, device: torch.device) -> _Rounds:
         """The inverse of `arrays`."""
-        arrays: dict[str, Any] = state.arrays
-        generator.set_state(arrays["generator"])
+        generator.set_state(state.arrays["generator"])
+        arrays = {name: array.to(device) for name, array in state.arrays.items()}
         now = cls(arrays["pairs"], generator)
         now.best_pairs = arrays["best_pairs"]
         number, best_round, now.best_score = arrays["numbers"].tolist()
@@ -147,8 +159,3 @@ def _mapping(arrays: dict[str, Tensor], prefix: str) -> Mapping | None:
         return None
     kind = next(iter(found)).partition(".")[0]
     return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()})
-
-
-def _new(induced: Tensor, pairs: Tensor) -> Tensor:
-    """The induced pairs whose source word is not among those of the dictionary."""
-    return induced[~torch.isin(induced[:, 0], pairs[:, 0])]
