@@ -87,7 +87,7 @@ def print_table(records: list[dict[str, Any]]) -> None:
         cells = [_cell([record["p_at_1"] for record in found]) for found in own.values()]
         means = [statistics.mean(r["p_at_1"] for r in found) for found in own.values() if found]
         mean = f"{statistics.mean(means):.2f}" if len(means) == len(directions) else "-"
-        seconds = statistics.mean(record["seconds"] for found in own.values() for record in found)
+        seconds = statistics.mean(r["seconds"] for found in own.values() for r in found if r["seconds"] is not None)
         print(f"| {system} | {' | '.join(cells)} | {mean} | {seconds:.0f} |")
 
 
