@@ -215,7 +215,7 @@ class TestResumeInterrupted:
     @pytest.mark.parametrize("rng_seed", range(3))
     def test_killed_outright_at_a_random_moment(self, bilex, inputs, tmp_path, output, rng_seed):
         """No handler runs, nothing is tidied up; a moment after the end counts too."""
-        settings = ("epochs=40", "patience=40", "hard=8", "start=random", "learning_rate=0.003", "batch=16")
+        settings = ("epochs=20", "patience=20", "hard=8", "start=random", "learning_rate=0.003", "batch=16")
         args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
         command = [sys.executable, "-m", "bilex", "align", *map(str, args)]
         checkpoint, delay = output.with_name("new.partial") / "checkpoint.safetensors", random.Random(rng_seed).random()
