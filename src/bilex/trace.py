@@ -123,7 +123,7 @@ class _Part(Trace):
     """What `Trace.within` gives."""
 
     def __init__(self, whole: Trace, arrays: dict[str, Tensor], values: Record, state: State | None) -> None:
-        super().__init__(folder=whole._folder)
+        super().__init__()
         self.records = whole.records
         self._whole, self._arrays, self._values, self._state = whole, arrays, values, state
 

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 
 from bilex.errors import SettingsError
-from bilex.linalg.topk import KEY_BLOCK, score_blocks, topk
+from bilex.linalg.topk import KEY_BLOCK, TopK, score_blocks, topk
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
-
-    from bilex.linalg.topk import TopK
 
 
 class Induced(NamedTuple):
@@ -88,8 +86,7 @@ def best_of_some(
     """The best-scored key of each query, (q, 1), of those that a coin lets it look at; q · k + bias."""
     if keep == 1:
         return topk(queries, keys, 1, bias=bias)
-    best = topk(queries[:0], keys, 1)
-    values, indices = [], []
+    values, indices = [queries.new_empty(0)], [torch.empty(0, dtype=torch.long, device=queries.device)]
     for rows, blocks in score_blocks(queries, keys, bias=bias, width=KEY_BLOCK):
         top = rows.new_full((len(rows),), -torch.inf)
         place = torch.zeros(len(rows), dtype=torch.long, device=rows.device)
@@ -100,9 +97,7 @@ def best_of_some(
             top = torch.maximum(top, value)
         values.append(top)
         indices.append(place)
-    if not values:
-        return best
-    return best._replace(values=torch.cat(values)[:, None], indices=torch.cat(indices)[:, None])
+    return TopK(torch.cat(values)[:, None], torch.cat(indices)[:, None])
 
 
 def _joined(found: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:

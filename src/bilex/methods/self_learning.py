@@ -103,7 +103,7 @@ class SelfLearning(Method):
     def _finish(
         self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
     ) -> Mapping:
-        """The best round, and where it can be had cheaply a last training with the dev pairs."""
+        """The best round; with dev, one more training on its pairs and the dev pairs."""
         if state is None or state.inner() is None:  # else it has been said
             trace(round=now.number, best_round=now.best_round)
         assert now.best is not None

@@ -81,13 +81,18 @@ class VecMapUnsupervised(Method):
         rounds: int | None = None,
     ) -> Tensor:
         """Rounds of map and pairs until the mean cosine has not grown for a while."""
-        x, z = x[: induction.max_rank], z[: induction.max_rank]
         best, since, number = float("-inf"), 0, 0
         while since < self.patience and (rounds is None or number < rounds):
-            mapped = x @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
-            induced = induction(mapped, z, generator)
+            w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
+            induced = induction(x[: induction.max_rank] @ w, z, generator)
             pairs, objective = induced.pairs, induced.best_cosine
             since = 0 if objective > best + 1e-6 else since + 1
             best, number = max(best, objective), number + 1
-        trace(keep=induction.keep, words=len(x), rounds=number, pairs=len(pairs), mean_cosine=best)
+        trace(
+            keep=induction.keep,
+            words=min(induction.max_rank, len(x)),
+            rounds=number,
+            pairs=len(pairs),
+            mean_cosine=best,
+        )
         return pairs
