@@ -2,26 +2,10 @@ import pytest
 import torch
 
 from bilex import SettingsError, get_method
-from bilex.normalize import Normalizer, unit
+from bilex.normalize import unit
 from bilex.trace import Trace
 
 QUICK = {"epochs": "2", "batch": "32", "hard": "8", "random": "8", "learning_rate": "0.01", "tau_source": "0.5"}
-
-
-class PowerCutError(Exception):
-    """The power cut."""
-
-
-@pytest.fixture(scope="module")
-def given(world):
-    x, z = (
-        Normalizer.fit(torch.from_numpy(table.rows.copy()), ("unit", "center", "unit"))[1]
-        for table in (world.source, world.target)
-    )
-    train, test = (
-        torch.from_numpy(lexicon.index(world.source, world.target).pairs) for lexicon in (world.train, world.test)
-    )
-    return x, z, train, test[:30]
 
 
 def fit(given, *, rng_seed=0, trace=None, dev=True, **settings):
@@ -36,15 +20,7 @@ def fit(given, *, rng_seed=0, trace=None, dev=True, **settings):
     )
 
 
-def same(one, other):
-    return all(torch.equal(array, other.arrays()[name]) for name, array in one.arrays().items())
-
-
-def stages(trace):
-    return [(record["stage"], record.get("epoch")) for record in trace.records]
-
-
-def test_the_seed_decides(given):
+def test_the_seed_decides(given, same):
     more = {"refit": "false", "patience": "9", "smooth": "1"}
     one = fit(given, dev=False, **more)
     assert same(one, fit(given, dev=False, **more))
@@ -66,28 +42,12 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("settings", VARIANTS.values(), ids=VARIANTS)
-def test_killed_and_resumed_is_the_same_to_the_bit(given, tmp_path, settings):
-    """Killed at each record in turn, in both stages; every life goes on from the last checkpoint."""
+def test_killed_and_resumed_is_the_same_to_the_bit(given, check_resuming, settings):
+    """In both stages."""
     settings = {"epochs": "3", "smooth": "2", **settings}
-    whole = Trace()
-    expected = fit(given, trace=whole, **settings)
+    whole = check_resuming(lambda **more: fit(given, **more, **settings))
     refitted = sum(record["stage"] == "refit" for record in whole.records)
     assert refitted == (4 if "start" in settings else 1)  # VecMap cannot be improved on here
-    for number in range(len(whole.records)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        heard = []
-
-        def stop(record, heard=heard, number=number):
-            heard.append(record)
-            if len(heard) > number:
-                raise PowerCutError
-
-        with pytest.raises(PowerCutError):
-            fit(given, trace=Trace(stop, folder=folder), **settings)
-        trace = Trace(folder=folder)
-        assert same(fit(given, trace=trace, **settings), expected)
-        assert stages(trace) == stages(whole)
 
 
 def test_projections_stay_orthogonal(given):
@@ -149,7 +109,7 @@ def test_every_ingredient_counts(given):
             assert (one - scores[j]).abs().max() > 1e-5, (variants[i], variants[j])
 
 
-def test_refit_learns_from_dev_too(given):
+def test_refit_learns_from_dev_too(given, same):
     more = {"patience": "9", "smooth": "1"}
     assert not same(fit(given, **more), fit(given, refit="false", **more))
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex import AlignmentError, SettingsError, get_method
-from bilex.normalize import Normalizer, unit
+from bilex.normalize import unit
 from bilex.trace import Trace
 
 QUICK = {
@@ -20,24 +20,9 @@ QUICK = {
 }
 
 
-class PowerCutError(Exception):
-    """The power cut."""
-
-
-@pytest.fixture(scope="module")
-def given(world):
-    x, z = (
-        Normalizer.fit(torch.from_numpy(table.rows.copy()), ("unit", "center", "unit"))[1]
-        for table in (world.source, world.target)
-    )
-    train, test = (
-        torch.from_numpy(lexicon.index(world.source, world.target).pairs) for lexicon in (world.train, world.test)
-    )
-    return x, z, train[:40], test[:30]
-
-
 def fit(given, name="self_learning", *, trace=None, dev=True, rng_seed=0, **settings):
     x, z, train, held_out = given
+    train = train[:40]
     return get_method(name, {**QUICK[name], **settings}).fit(
         x,
         z,
@@ -48,36 +33,11 @@ def fit(given, name="self_learning", *, trace=None, dev=True, rng_seed=0, **sett
     )
 
 
-def same(one, other):
-    return all(torch.equal(array, other.arrays()[name]) for name, array in one.arrays().items())
-
-
-def untimed(trace):
-    return [{k: v for k, v in record.items() if not k.endswith("seconds")} for record in trace.records]
-
-
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize("dev", [True, False])
-def test_killed_and_resumed_is_the_same_to_the_bit(given, tmp_path, name, dev):
-    """Killed at each record in turn, between rounds and inside them."""
-    whole = Trace()
-    expected = fit(given, name, trace=whole, dev=dev)
-    for number in range(len(whole.records)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        heard = []
-
-        def stop(record, heard=heard, number=number):
-            heard.append(record)
-            if len(heard) > number:
-                raise PowerCutError
-
-        with pytest.raises(PowerCutError):
-            fit(given, name, trace=Trace(stop, folder=folder), dev=dev)
-        trace = Trace(folder=folder)
-        seed = 0 if not any(folder.iterdir()) else 9  # all randomness must come from the checkpoint
-        assert same(fit(given, name, trace=trace, dev=dev, rng_seed=seed), expected)
-        assert untimed(trace) == untimed(whole)
+def test_killed_and_resumed_is_the_same_to_the_bit(given, check_resuming, name, dev):
+    """Between rounds and inside them."""
+    check_resuming(lambda **more: fit(given, name, dev=dev, **more))
 
 
 @pytest.mark.parametrize("dev", [True, False])

@@ -1,0 +1,63 @@
+import pytest
+import torch
+
+from bilex.normalize import Normalizer
+from bilex.trace import Trace
+
+
+class PowerCutError(Exception):
+    """The power cut."""
+
+
+@pytest.fixture(scope="session")
+def given(world):
+    """Normalized tables, train pairs and dev pairs, as `fit` gets them."""
+    x, z = (
+        Normalizer.fit(torch.from_numpy(table.rows.copy()), ("unit", "center", "unit"))[1]
+        for table in (world.source, world.target)
+    )
+    train, test = (
+        torch.from_numpy(lexicon.index(world.source, world.target).pairs) for lexicon in (world.train, world.test)
+    )
+    return x, z, train, test[:30]
+
+
+@pytest.fixture(scope="session")
+def same():
+    """Whether two mappings are equal to the bit."""
+
+    def compare(one, other):
+        return all(torch.equal(array, other.arrays()[name]) for name, array in one.arrays().items())
+
+    return compare
+
+
+@pytest.fixture
+def check_resuming(tmp_path, same):
+    """Kill a fit at each of its records in turn; every next life must end as the fit that was not killed."""
+
+    def check(fit):
+        whole = Trace()
+        expected = fit(trace=whole)
+        for number in range(len(whole.records)):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            heard = []
+
+            def stop(record, heard=heard, number=number):
+                heard.append(record)
+                if len(heard) > number:
+                    raise PowerCutError
+
+            with pytest.raises(PowerCutError):
+                fit(trace=Trace(stop, folder=folder))
+            trace = Trace(folder=folder)
+            assert same(fit(trace=trace), expected)
+            assert _untimed(trace) == _untimed(whole)
+        return whole
+
+    return check
+
+
+def _untimed(trace):
+    return [{k: v for k, v in record.items() if not k.endswith("seconds")} for record in trace.records]
