@@ -1,14 +1,18 @@
 """P@1 of systems on the open directions: honest protocol, mean and spread over random seeds.
 
     python benchmarks/directions_table.py OUTPUT.jsonl [--systems "vecmap,rcsls,rapo"] [--directions en-fr,en-fi]
-        [--rng-seeds 0,1,2] [--threads 2]
+        [--rng-seeds 0,1,2] [--pairs 500] [--threads 2]
 
-A system is a method with settings, such as "rapo activation=tanh". Each run is one line of OUTPUT; runs that are in it
-already are not done again, so that a table can be interrupted, extended, or made by two processes that share the file.
-With no systems, nothing is run. In the end the table of all that is in OUTPUT is printed, in Markdown.
+A system is a method with settings, such as "rapo activation=tanh". With --pairs it gets only so many pairs of the train
+dictionary, of different source words, drawn by the seed; a method that needs no dictionary gets none.
+
+Each run is one line of OUTPUT; runs that are in it already are not done again, so that a table can be interrupted,
+extended, or made by two processes that share the file. With no systems, nothing is run. In the end the table of all
+that is in OUTPUT is printed, in Markdown.
 
 A method that makes choices holds a tenth of the source words of train out for them; the others train on all of it. The
-test dictionary is only evaluated on. A method that draws no random numbers is run with one seed.
+test dictionary is only evaluated on. A run that is refused, because it did not converge, is a line without scores. A
+method that draws no random numbers is run with one seed.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from typing import Any
 
 import torch
 
-from bilex import align, get_method
+from bilex import AlignmentError, EmbeddingTable, Lexicon, align, get_method
 from open_directions import DIRECTIONS
 
 
@@ -34,41 +38,53 @@ def main() -> None:
     parser.add_argument("--systems", default="", help="separated by commas")
     parser.add_argument("--directions", default=",".join(DIRECTIONS))
     parser.add_argument("--rng-seeds", default="0")
+    parser.add_argument("--pairs", type=int)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     for rng_seed in map(int, args.rng_seeds.split(",")):
         for direction in args.directions.split(","):
             for system in filter(None, args.systems.split(",")):
-                run(args.output, system, direction, rng_seed)
+                run(args.output, system, direction, rng_seed, args.pairs)
     print_table(read(args.output))
 
 
-def run(output: Path, system: str, direction: str, rng_seed: int) -> None:
+def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | None) -> None:
     """Do one run, unless it is there already, and add its line."""
     name, *settings = system.split()
     method = get_method(name, dict(setting.split("=", 1) for setting in settings))
-    rng_seed = rng_seed if method.uses_dev else 0
-    if any(_key(known) == (system, direction, rng_seed) for known in read(output)):
+    rng_seed = rng_seed if method.uses_dev or not method.needs_pairs or pairs is not None else 0
+    if any(_key(known) == (system, pairs, direction, rng_seed) for known in read(output)):
         return
     source, target = DIRECTIONS[direction].load()
+    train = DIRECTIONS[direction].train() if method.needs_pairs else None
+    if train is not None and pairs is not None:
+        train = some_pairs(train, source, target, pairs, rng_seed)
     started = time.perf_counter()
-    alignment = align(source, target, DIRECTIONS[direction].train(), method=method, rng_seed=rng_seed)
-    seconds = time.perf_counter() - started
-    result = alignment.evaluate(DIRECTIONS[direction].test()).to_json()
-    chosen = [r["chosen"] for r in alignment.trace.records if "chosen" in r]
-    record = {
-        "system": system,
-        "direction": direction,
-        "rng_seed": rng_seed,
-        **{key: result[key] for key in ("p_at_1", "p_at_5", "p_at_10", "mrr", "covered", "p_at_1_all")},
-        "epochs": chosen[-1] if chosen else None,
-        "seconds": seconds,
-        "threads": torch.get_num_threads(),
-        "peak_gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
-    }
+    record = {"system": system, "pairs": pairs, "direction": direction, "rng_seed": rng_seed}
+    try:
+        alignment = align(source, target, train, method=method, rng_seed=rng_seed)
+    except AlignmentError as error:
+        record |= {"failed": str(error), "seconds": time.perf_counter() - started}
+    else:
+        record["seconds"] = time.perf_counter() - started
+        result = alignment.evaluate(DIRECTIONS[direction].test()).to_json()
+        record |= {key: result[key] for key in ("p_at_1", "p_at_5", "p_at_10", "mrr", "covered", "p_at_1_all")}
+        for key in ("chosen", "kept_round"):
+            if found := [r[key] for r in alignment.trace.records if key in r]:
+                record[key] = found[-1]
+        record["rounds"] = [r for r in alignment.trace.records if "induced" in r]
+    record["threads"] = torch.get_num_threads()
+    record["peak_gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     with output.open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
+
+
+def some_pairs(train: Lexicon, source: EmbeddingTable, target: EmbeddingTable, count: int, rng_seed: int) -> Lexicon:
+    """So many pairs that are in both tables, of different source words."""
+    usable = Lexicon.from_pairs(pair for pair in train if pair[0] in source and pair[1] in target)
+    _, drawn = usable.split(count=count, rng_seed=rng_seed)
+    return Lexicon.from_pairs((word, targets[0]) for word, targets in drawn.targets_of().items())
 
 
 def read(output: Path) -> list[dict[str, Any]]:
@@ -78,28 +94,36 @@ def read(output: Path) -> list[dict[str, Any]]:
 
 def print_table(records: list[dict[str, Any]]) -> None:
     """Systems by directions: mean P@1, and the standard deviation where there are several seeds."""
-    systems = list(dict.fromkeys(record["system"] for record in records))
+    systems = list(dict.fromkeys(_label(record) for record in records))
     directions = [name for name in DIRECTIONS if any(record["direction"] == name for record in records)]
     print(f"| P@1 | {' | '.join(directions)} | mean | seconds |")
     print(f"|---|{'---|' * (len(directions) + 2)}")
     for system in systems:
-        own = {d: [r for r in records if (r["system"], r["direction"]) == (system, d)] for d in directions}
-        cells = [_cell([record["p_at_1"] for record in found]) for found in own.values()]
-        means = [statistics.mean(r["p_at_1"] for r in found) for found in own.values() if found]
+        own = {d: [r for r in records if (_label(r), r["direction"]) == (system, d)] for d in directions}
+        cells = [_cell([record.get("p_at_1") for record in found]) for found in own.values()]
+        scores = [[r["p_at_1"] for r in found if "p_at_1" in r] for found in own.values()]
+        means = [statistics.mean(found) for found in scores if found]
         mean = f"{statistics.mean(means):.2f}" if len(means) == len(directions) else "-"
         seconds = statistics.mean(r["seconds"] for found in own.values() for r in found if r["seconds"] is not None)
         print(f"| {system} | {' | '.join(cells)} | {mean} | {seconds:.0f} |")
 
 
-def _cell(values: list[float]) -> str:
-    if not values:
-        return "-"
-    spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.2f}{spread}"
+def _cell(values: list[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "failed" if values else "-"
+    spread = f" ± {statistics.stdev(known):.2f}" if len(known) > 1 else ""
+    failed = f" ({len(values) - len(known)} failed)" if len(known) < len(values) else ""
+    return f"{statistics.mean(known):.2f}{spread}{failed}"
 
 
-def _key(record: dict[str, Any]) -> tuple[str, str, int]:
-    return record["system"], record["direction"], record["rng_seed"]
+def _label(record: dict[str, Any]) -> str:
+    pairs = record.get("pairs")
+    return record["system"] if pairs is None else f"{record['system']}, {pairs} pairs"
+
+
+def _key(record: dict[str, Any]) -> tuple[str, int | None, str, int]:
+    return record["system"], record.get("pairs"), record["direction"], record["rng_seed"]
 
 
 if __name__ == "__main__":

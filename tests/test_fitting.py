@@ -10,6 +10,7 @@ import torch
 from bilex import Lexicon, Method, align, all_methods
 from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
 from bilex.files import sha256
+from bilex.fitting import collect
 from bilex.mapping import LinearMapping
 from bilex.table import EmbeddingTable
 from bilex.trace import Trace
@@ -259,6 +260,14 @@ class TestSpelling:
         assert (word, target.words[5]) in made.train.pairs
         assert (word, word) not in made.train.pairs
         assert len(made.train) == 30
+
+    def test_what_it_was_made_of_is_kept(self, world, tmp_path):
+        """So that --resume tells one dictionary from another."""
+        source, target = self.tables(world)
+        world.train.write(tmp_path / "train.tsv")
+        made = collect(source, target, Lexicon.read(tmp_path / "train.tsv"), spelling="identical").describe()
+        assert made["spelling"] == "identical"
+        assert made["train"]["sha256"] == sha256(tmp_path / "train.tsv")
 
     @pytest.mark.parametrize("spelling", ["identical", "numerals"])
     def test_none_in_common(self, world, spelling):

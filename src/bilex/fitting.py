@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, SettingsError, TableError
 from bilex.files import sha256
 from bilex.induction.initial import same_spelling
+from bilex.io.inspection import doubtful_order
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
 from bilex.normalize import Normalizer
@@ -39,6 +41,18 @@ class Inputs:
     rng_seed: int
     dev_share: float
     fold_case: bool
+    spelling: Spelling | None = None
+    """How words spelt alike came into `train`."""
+
+    def doubts(self) -> list[str]:
+        """What may be wrong with the inputs, for people to read."""
+        cut = self.method.rank_cut
+        return [
+            f"{table.origin or f'the {side} table'} {doubt}, and {self.method.name} looks at the first {cut:,} of its "
+            f"{len(table):,} words as the most frequent: sort it by frequency, or let the method look at all of them"
+            for side, table in (("source", self.source), ("target", self.target))
+            if cut is not None and cut < len(table) and (doubt := doubtful_order(table.words))
+        ]
 
     def describe(self) -> dict[str, Any]:
         """The inputs in plain values: settings, and files by hash."""
@@ -48,6 +62,7 @@ class Inputs:
             "rng_seed": self.rng_seed,
             "dev_share": self.dev_share,
             "fold_case": self.fold_case,
+            "spelling": self.spelling,
             "source": _describe_table(self.source),
             "target": _describe_table(self.target),
             "train": _describe_lexicon(self.train),
@@ -75,21 +90,20 @@ def align(
     trained on. A method that chooses nothing trains on all of `train`. There is no way to hand in a test lexicon.
     With `spelling`, words that both tables have ("identical", or only "numerals") are trained on as well.
     """
-    return fit(
-        collect(
-            source,
-            target,
-            train,
-            dev=dev,
-            method=method,
-            rng_seed=rng_seed,
-            dev_share=dev_share,
-            fold_case=fold_case,
-            spelling=spelling,
-        ),
-        device=device,
-        trace=trace,
+    inputs = collect(
+        source,
+        target,
+        train,
+        dev=dev,
+        method=method,
+        rng_seed=rng_seed,
+        dev_share=dev_share,
+        fold_case=fold_case,
+        spelling=spelling,
     )
+    for doubt in inputs.doubts():
+        warnings.warn(doubt, stacklevel=2)
+    return fit(inputs, device=device, trace=trace)
 
 
 def collect(
@@ -135,6 +149,7 @@ def collect(
         rng_seed=rng_seed,
         dev_share=dev_share,
         fold_case=fold_case,
+        spelling=spelling,
     )
 
 
@@ -146,8 +161,7 @@ def _with_spelling(
     if not len(shared):
         what = "no numerals" if spelling == "numerals" else "no words"
         raise AlignmentError(f"the two tables have {what} in common; give a dictionary, or an unsupervised method")
-    known = set(given.sources)
-    return Lexicon.from_pairs([*given, *(pair for pair in shared if pair[0] not in known)])
+    return given.union(shared.without_sources(given.sources))
 
 
 def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None) -> Alignment:

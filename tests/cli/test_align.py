@@ -5,10 +5,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 import torch
 
-from bilex import Alignment, align
+from bilex import Alignment, EmbeddingTable, align
 
 
 def contents(folder):
@@ -66,6 +67,38 @@ def test_without_a_dictionary(bilex, refused, inputs, output):
     assert "no numerals in common" in refused("align", *inputs, "--numerals", "--output", output)
     assert bilex("align", *inputs[:2], "--method", "vecmap_unsupervised", "--output", output).code == 0
     assert len(Alignment.load(output).train) == 0
+
+
+def test_unsupervised(bilex, refused, inputs, output):
+    made = bilex("align", *inputs[:2], "--unsupervised", "--method", "vecmap", "--output", output, "--json")
+    assert made.json["method"] == "vecmap_unsupervised"
+    other = output.with_name("other")
+    assert "leave out --train" in refused("align", *inputs, "--unsupervised", "--output", other, code=2)
+    assert "no method 'procrustes_unsupervised'" in refused(
+        "align", *inputs[:2], "--unsupervised", "--method", "procrustes", "--output", other
+    )
+
+
+def test_rounds(bilex, refused, inputs, output):
+    assert bilex("align", *inputs, "--method", "self-learning", "--rounds", 2, "--output", output).code == 0
+    made = Alignment.load(output)
+    assert made.provenance["inputs"]["method"] == "self_learning"
+    assert made.provenance["inputs"]["settings"]["rounds"] == 2
+    assert "has no setting 'rounds'" in refused("align", *inputs, "--rounds", 2, "--output", output.with_name("b"))
+
+
+def test_an_order_that_is_not_that_of_frequency(bilex, tmp_path, output):
+    words, rng = [f"w{i}" for i in range(2000)], np.random.default_rng(0)
+    (tmp_path / "d.tsv").write_text("".join(f"{word}\t{word}\n" for word in words[:50]))
+    for name, order in (("a", words), ("b", sorted(words))):
+        EmbeddingTable(order, rng.normal(size=(2000, 5)).astype(np.float32)).write(tmp_path / f"{name}.vec")
+    files = [tmp_path / "a.vec", tmp_path / "b.vec", "--train", tmp_path / "d.tsv", "--output", output]
+    more = ["--method", "self-learning", "--rounds", 0, "--set", "induction.max_rank=1500"]
+    said = bilex("align", *files, *more).err
+    assert f"warning: {tmp_path / 'b.vec'} is in alphabetical order, and self_learning looks at the first 1,500" in said
+    assert "a.vec is" not in said
+    assert "a.vec does" not in said
+    assert "warning" not in bilex("align", *files[:-1], output.with_name("other")).err
 
 
 def test_what_was_repaired_in_a_table_is_said(bilex, inputs, output, tmp_path):

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from bilex.io.inspection import inspect_table
+from bilex.io.inspection import doubtful_order, inspect_table
 from bilex.io.write import write_contents
 
 
@@ -37,3 +37,23 @@ def test_json_is_plain(tmp_path):
     assert found["header"] is None
     assert found["norms"]["largest"] == pytest.approx(3e38 * 2**0.5)
     assert found["report"]["kept"] == 1
+
+
+class TestOrder:
+    """Words get longer down a list of frequencies."""
+
+    words = tuple(f"{number:x}" * (1 + number // 1000) for number in np.random.default_rng(0).permutation(3000))
+    by_frequency = sorted(words, key=len)
+
+    def test_by_frequency(self):
+        assert doubtful_order(self.by_frequency) is None
+        assert doubtful_order(sorted(self.words, key=lambda word: (len(word) // 2, word))) is None
+
+    def test_alphabetical(self):
+        assert doubtful_order(sorted(self.words)) == "is in alphabetical order"
+
+    def test_shuffled(self):
+        assert "its first words are not shorter" in doubtful_order(self.words)
+
+    def test_too_few_to_tell(self):
+        assert doubtful_order(sorted(self.words)[:1999]) is None

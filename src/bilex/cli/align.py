@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 )
 @click.option("--identical", "spelling", flag_value="identical", help="Learn from words that both tables have, too.")
 @click.option("--numerals", "spelling", flag_value="numerals", help="The same, from numerals only.")
-@click.option("--method", default="procrustes", show_default=True, help="See `bilex methods`.")
+@click.option("--method", help="See `bilex methods`.  [default: procrustes]")
+@click.option(
+    "--unsupervised", is_flag=True, help="Learn without a dictionary: METHOD_unsupervised, by default rapo's."
+)
+@click.option("--rounds", type=click.IntRange(min=0), help="Rounds of self-learning; short for --set rounds=N.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method; repeatable.")
 @click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 @click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
@@ -54,7 +58,9 @@ def align(
     train: Path | None,
     dev: Path | None,
     spelling: Literal["identical", "numerals"] | None,
-    method: str,
+    method: str | None,
+    unsupervised: bool,
+    rounds: int | None,
     settings: tuple[str, ...],
     max_words: int | None,
     rng_seed: int,
@@ -69,14 +75,14 @@ def align(
     The folder RUN has all that `bilex translate`, `induce`, `evaluate` and `export` need. While it is being made, a
     method that learns in epochs keeps what it has learnt in RUN.partial, for --resume.
     """
-    given, partial = _settings(settings), output.with_name(f"{output.name}.partial")
+    given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
     if not resume:
         _check_free(output, partial)
     from bilex.fitting import collect, fit
     from bilex.lexicon import Lexicon
     from bilex.methods.base import get_method
 
-    chosen = get_method(method, given)
+    chosen = get_method(_method_name(method, train, unsupervised=unsupervised), given)
     inputs = collect(
         _read(source, max_words),
         _read(target, max_words),
@@ -92,15 +98,16 @@ def align(
 
         _check_same(inputs, describe(output)["inputs"], output)
         if as_json:
-            options.print_json({"run": str(output), "method": method, "finished_before": True})
+            options.print_json({"run": str(output), "method": chosen.name, "finished_before": True})
         options.say(f"{output} is finished already; nothing to do")
         return
+    options.say(*(f"warning: {doubt}" for doubt in inputs.doubts()))
     started = time.perf_counter()
     with _kept(partial, inputs), options.labelled_progress() as watcher:
         alignment = fit(inputs, device=device, trace=Trace(_say_record, watcher=watcher, folder=partial))
         seconds = time.perf_counter() - started
         alignment.save(output)
-    _tell(method, output, alignment.provenance["train_coverage"], seconds, as_json=as_json)
+    _tell(chosen.name, output, alignment.provenance["train_coverage"], seconds, as_json=as_json)
 
 
 def _tell(method: str, output: Path, coverage: dict[str, Any], seconds: float, *, as_json: bool) -> None:
@@ -117,11 +124,22 @@ def _tell(method: str, output: Path, coverage: dict[str, Any], seconds: float, *
     )
 
 
-def _settings(texts: tuple[str, ...]) -> dict[str, str]:
+def _method_name(method: str | None, train: Path | None, *, unsupervised: bool) -> str:
+    if not unsupervised:
+        return method or "procrustes"
+    if train is not None:
+        raise click.UsageError("--unsupervised learns without a dictionary; leave out --train, or --unsupervised")
+    name = method or "rapo"
+    return name if name.endswith("unsupervised") else f"{name}_unsupervised"
+
+
+def _settings(texts: tuple[str, ...], rounds: int | None) -> dict[str, str]:
     pairs = [text.partition("=") for text in texts]
     for key, equals, _ in pairs:
         if not (key and equals):
             raise click.BadParameter(f"found {key!r}; needed KEY=VALUE", param_hint="--set")
+    if rounds is not None:
+        pairs.append(("rounds", "=", str(rounds)))
     return {key: value for key, _, value in pairs}
 
 

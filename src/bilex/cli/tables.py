@@ -105,5 +105,6 @@ def facts(inspection: Inspection) -> dict[str, str]:
         "spaces": f"{spelling.with_spaces:,} words with a space inside, "
         f"{spelling.with_other_spaces:,} with a no-break or other space",
         "subwords": "yes, words outside the table get vectors too" if inspection.subwords else "no",
+        "order": f"the table {inspection.doubtful_order}" if inspection.doubtful_order else "seems to be by frequency",
         "first words": " ".join(inspection.first_words),
     }

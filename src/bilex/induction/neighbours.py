@@ -100,6 +100,11 @@ def best_of_some(
     return TopK(torch.cat(values)[:, None], torch.cat(indices)[:, None])
 
 
+def together(pairs: Tensor, induced: Tensor) -> Tensor:
+    """The dictionary, and the induced pairs whose source word is not in it."""
+    return torch.cat([pairs, induced[~torch.isin(induced[:, 0], pairs[:, 0])]])
+
+
 def _joined(found: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
     return torch.cat([pairs for pairs, _ in found]), torch.cat([scores for _, scores in found])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from bilex.io.open import read_contents
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from bilex.io.report import ReadReport
 
 FIRST_WORDS = 10
+ENOUGH_WORDS = 2000
+"""From so many words on their order can be judged."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Inspection:
     subwords: bool
     norms: Norms
     spelling: Spelling
+    doubtful_order: str | None
+    """Why the words may not be in order of frequency."""
     first_words: list[str]
     report: ReadReport
 
@@ -79,6 +85,7 @@ def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "
         subwords=contents.subwords is not None,
         norms=measure_norms(contents),
         spelling=look_at_words(contents),
+        doubtful_order=doubtful_order(contents.words),
         first_words=contents.words[:FIRST_WORDS],
         report=contents.report,
     )
@@ -103,3 +110,19 @@ def look_at_words(contents: Contents) -> Spelling:
         undecodable=contents.report.count("undecodable"),
         byte_order_mark=contents.bom,
     )
+
+
+def doubtful_order(words: Sequence[str]) -> str | None:
+    """Why the words do not seem to be in order of frequency, if so: frequent words are shorter in any language.
+
+    A list sorted by a rounded frequency is alphabetical in long stretches, and is let pass.
+    """
+    if len(words) < ENOUGH_WORDS:
+        return None
+    if sum(a <= b for a, b in pairwise(words)) > 0.999 * len(words):
+        return "is in alphabetical order"
+    lengths = np.array([len(word) for word in words], dtype=np.float64)
+    first = max(500, len(words) // 20)
+    if lengths[:first].mean() > 0.97 * lengths[first:].mean():
+        return "does not seem to be in order of frequency (its first words are not shorter than the others)"
+    return None

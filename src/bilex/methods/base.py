@@ -41,6 +41,11 @@ class Method(ABC):
     warm_starts: ClassVar[bool] = False
     """Whether `fit` also takes `warm`, a mapping to go on from."""
 
+    @property
+    def rank_cut(self) -> int | None:
+        """If `fit` looks at so many of the first rows of each table as those of the most frequent words."""
+        return None
+
     normalize: tuple[str, ...] = ("unit", "center", "unit")
     """Steps done to both tables before `fit`."""
 
@@ -88,8 +93,9 @@ def all_methods() -> dict[str, type[Method]]:
 
 
 def get_method(name: str, settings: Dict[str, str] | None = None) -> Method:
-    """The method of that name, with settings given as text (as on the command line)."""
+    """The method of that name, with settings given as text (as on the command line); `rapo-semi` is `rapo_semi`."""
     known = all_methods()
+    name = name.replace("-", "_")
     if name not in known:
         raise SettingsError(f"there is no method {name!r}{nearest_name(name, known)}; methods: {', '.join(known)}")
     return from_text(known[name], settings or {}, what=f"method {name}")

@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+import torch
+
+from bilex.induction.neighbours import together
 from bilex.methods.base import Method
 from bilex.methods.rapo import Rapo
 from bilex.methods.self_learning import SelfLearning
+from bilex.methods.vecmap_unsupervised import VecMapUnsupervised
+from bilex.normalize import unit
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from bilex.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)
 class RapoSemi(SelfLearning):
-    """RAPO, then rounds of RAPO that go on with the pairs it found itself: RAPO-semi."""
+    """RAPO, then rounds of RAPO that go on with the pairs it found itself: RAPO-semi.
+
+    A dictionary too small for RAPO is made larger first, by self-learning with a linear map.
+    """
 
     name = "rapo_semi"
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
 
     base: Method = field(default_factory=lambda: Rapo(refit=False))
     again: Method | None = field(default_factory=lambda: Rapo(refit=False, epochs=3, learning_rate=2e-4))
+    few: int = 1500
+    """A dictionary of fewer source words than this is too small."""
+    initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
+    """What makes it larger."""
+
+    def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
+        """The dictionary; if it is too small, with mutual neighbours under the linear map."""
+        if len(torch.unique(pairs[:, 0])) >= self.few:
+            return pairs
+        mapping = self.initial.fit(x, z, pairs, generator=generator, trace=trace)
+        mapped = unit(mapping.source(x)), unit(mapping.target(z))
+        return together(pairs, self.induction(*mapped, generator).pairs)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.errors import AlignmentError, SettingsError
-from bilex.evaluation.criterion import dev_mrr, mean_cosine
-from bilex.induction.neighbours import Induction
+from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks
+from bilex.induction.neighbours import Induction, together
 from bilex.mapping import Mapping, mapping_from_arrays
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -26,8 +26,10 @@ class SelfLearning(Method):
     """Train, induce pairs, train on these too, and so on: self-learning around any method.
 
     Each round maps both tables, takes the pairs that `induction` believes in, and adds those of them whose source word
-    is not in the dictionary, which always stays. The best round is kept: by MRR on dev, or without dev by the mean
-    cosine of mutual pairs. In the end it is trained once more, with the dev pairs.
+    is not in the dictionary, which always stays. Dev words are a few frequent ones, self-learning is for all the
+    others: the last round is kept whose MRR on dev is not below that of the best by more than a standard error of the
+    difference. Without dev it is the round with the highest mean cosine of its pairs. In the end it is trained once
+    more, with the dev pairs.
     """
 
     name = "self_learning"
@@ -42,6 +44,8 @@ class SelfLearning(Method):
     induction: Induction = field(default_factory=Induction)
     warm: bool = True
     """Whether a method that can go on from the mapping of the round before does so."""
+    least_dev: int = 100
+    """Fewer dev words than this can decide nothing: they are trained on, and the mean cosine decides."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,34 +54,47 @@ class SelfLearning(Method):
         if self.normalize[-1:] != ("unit",):
             raise SettingsError(f"{self.name}: pairs are induced by cosine; let normalize end in unit")
 
+    @property
+    def rank_cut(self) -> int:
+        """Pairs are induced among the first words only."""
+        return self.induction.max_rank
+
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
     ) -> Mapping:
         """The rounds."""
+        if dev is not None and len(torch.unique(dev[:, 0])) < self.least_dev:
+            pairs, dev = torch.cat([pairs, dev]), None
         state = trace.restore()
         if state is None:
             now = _Rounds(self.first_pairs(x, z, pairs, generator=generator, trace=trace), generator)
+            trace.checkpoint(now.arrays(), round=now.number)
         else:
             now = _Rounds.restored(state, generator, x.device)
         while now.number <= self.rounds:
             mapping = self._train(x, z, now, dev, trace, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
-            score = mean_cosine(*mapped, self.induction.max_rank) if dev is None else dev_mrr(*mapped, dev)
-            now.take(mapping, score)
-            together = self.add_induced(*mapped, pairs, generator)
+            induced = self.induction(*mapped, generator).pairs
+            cosine = mean_cosine(*mapped, induced, min(self.induction.max_rank, len(x), len(z)))
+            scores = None if dev is None else reciprocal_ranks(*mapped, dev)
+            now.take(mapping, torch.tensor([cosine], dtype=torch.float64) if scores is None else scores)
+            enlarged = together(pairs, induced)
             trace(
                 round=now.number,
                 pairs=len(now.pairs),
-                induced=len(together) - len(pairs),
-                **{"mean_cosine" if dev is None else "dev_mrr": score},
+                induced=len(enlarged) - len(pairs),
+                mean_cosine=cosine,
+                **(
+                    {} if dev is None or scores is None else {"dev_mrr": float(scores.mean()), **_quality(induced, dev)}
+                ),
             )
-            if len(together) == len(pairs):
+            if len(enlarged) == len(pairs):
                 raise AlignmentError(
                     f"round {now.number} of {self.name} found no pair to add: the map is too poor to learn from; "
                     "give more pairs, or loosen the induction"
                 )
-            now.pairs = together
+            now.pairs = enlarged
             now.number += 1
             trace.checkpoint(now.arrays(), round=now.number)
         return self._finish(x, z, now, dev, trace, state)
@@ -86,30 +103,25 @@ class SelfLearning(Method):
         """What the first round learns from: the dictionary."""
         return pairs
 
-    def add_induced(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> Tensor:
-        """The dictionary, and the induced pairs whose source word is not in it, from mapped tables."""
-        induced = self.induction(unit(x), unit(z), generator).pairs
-        return torch.cat([pairs, induced[~torch.isin(induced[:, 0], pairs[:, 0])]])
-
     def _train(
         self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
     ) -> Mapping:
         method = self.base if now.number == 0 else self.again or self.base
         warm = {"warm": now.mapping} if method.warm_starts and self.warm else {}
         part = trace.within(now.arrays(), state=None if state is None else state.inner(), round=now.number)
-        dev = dev if method.uses_dev else None
+        dev = dev if method.uses_dev and now.number == 0 else None  # later, the round is chosen instead
         return method.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **warm)
 
     def _finish(
         self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
     ) -> Mapping:
-        """The best round; with dev, one more training on its pairs and the dev pairs."""
+        """The round that was kept; with dev, one more training on its pairs and the dev pairs."""
         if state is None or state.inner() is None:  # else it has been said
-            trace(round=now.number, best_round=now.best_round)
-        assert now.best is not None
+            trace(round=now.number, kept_round=now.kept_round)
+        assert now.kept is not None
         if dev is None:
-            return now.best
-        now.mapping, now.pairs = now.best, torch.cat([now.best_pairs, dev])
+            return now.kept
+        now.mapping, now.pairs = now.kept, torch.cat([now.kept_pairs, dev])
         return self._train(x, z, now, None, trace, state)
 
 
@@ -117,25 +129,31 @@ class _Rounds:
     """All that is carried from round to round."""
 
     def __init__(self, pairs: Tensor, generator: Generator) -> None:
-        self.pairs = self.best_pairs = pairs
+        self.pairs = self.kept_pairs = pairs
         self.generator = generator
-        self.number = self.best_round = 0
-        self.best_score = float("-inf")
+        self.number = self.kept_round = 0
+        self.best_scores = torch.empty(0, dtype=torch.float64)
         self.mapping: Mapping | None = None
-        self.best: Mapping | None = None
+        self.kept: Mapping | None = None
 
-    def take(self, mapping: Mapping, score: float) -> None:
-        """The mapping of this round; kept if it is the best so far."""
-        self.mapping = mapping
-        if score > self.best_score:
-            self.best, self.best_pairs, self.best_score, self.best_round = mapping, self.pairs, score, self.number
+    def take(self, mapping: Mapping, scores: Tensor) -> None:
+        """The mapping of this round; kept if its scores are not below the best by more than their standard error."""
+        self.mapping, scores = mapping, scores.cpu()
+        better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())
+        if not better:
+            change = scores - self.best_scores
+            if change.mean() < -change.std(correction=0) / len(change) ** 0.5:
+                return
+        self.kept, self.kept_pairs, self.kept_round = mapping, self.pairs, self.number
+        if better:
+            self.best_scores = scores
 
     def arrays(self) -> dict[str, Tensor]:
         """For a checkpoint."""
-        numbers = torch.tensor([self.number, self.best_round, self.best_score], dtype=torch.float64)
-        arrays = {"pairs": self.pairs, "best_pairs": self.best_pairs, "numbers": numbers}
+        numbers = torch.tensor([self.number, self.kept_round])
+        arrays = {"pairs": self.pairs, "kept_pairs": self.kept_pairs, "numbers": numbers, "scores": self.best_scores}
         arrays["generator"] = self.generator.get_state()
-        for name, mapping in (("mapping", self.mapping), ("best", self.best)):
+        for name, mapping in (("mapping", self.mapping), ("kept", self.kept)):
             if mapping is not None:
                 arrays |= {f"{name}.{mapping.kind}.{key}": array for key, array in mapping.arrays().items()}
         return arrays
@@ -146,11 +164,17 @@ class _Rounds:
         generator.set_state(state.arrays["generator"])
         arrays = {name: array.to(device) for name, array in state.arrays.items()}
         now = cls(arrays["pairs"], generator)
-        now.best_pairs = arrays["best_pairs"]
-        number, best_round, now.best_score = arrays["numbers"].tolist()
-        now.number, now.best_round = int(number), int(best_round)
-        now.mapping, now.best = _mapping(arrays, "mapping."), _mapping(arrays, "best.")
+        now.kept_pairs, now.best_scores = arrays["kept_pairs"], state.arrays["scores"]
+        now.number, now.kept_round = arrays["numbers"].tolist()
+        now.mapping, now.kept = _mapping(arrays, "mapping."), _mapping(arrays, "kept.")
         return now
+
+
+def _quality(induced: Tensor, dev: Tensor) -> dict[str, float | None]:
+    """Of the dev words that have an induced pair: how many, and in percent how many of the pairs are right."""
+    judged = induced[torch.isin(induced[:, 0], dev[:, 0])]
+    right = (judged[:, None] == dev[None]).all(2).any(1)
+    return {"dev_induced": len(judged), "dev_right": 100 * float(right.double().mean()) if len(judged) else None}
 
 
 def _mapping(arrays: dict[str, Tensor], prefix: str) -> Mapping | None:

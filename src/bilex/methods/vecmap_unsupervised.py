@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import SettingsError
 from bilex.induction.initial import similar_profiles
-from bilex.induction.neighbours import Induction
+from bilex.induction.neighbours import Induction, together
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -52,29 +52,34 @@ class VecMapUnsupervised(Method):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed at least 1")
 
+    @property
+    def rank_cut(self) -> int:
+        """Chance is played among the first words only."""
+        return self.first
+
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
         """The map that VecMap makes of the induced pairs."""
         return VecMap().fit(x, z, self.induce(x, z, pairs, generator=generator, trace=trace))
 
-    def induce(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
-        """The pairs that self-learning ends with."""
-        if not len(pairs):
-            pairs = similar_profiles(x, z, generator, max_rank=self.first).pairs
+    def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
+        """The pairs that self-learning ends with; those of the dictionary, if there is one, stay."""
+        pairs = seed if len(seed) else similar_profiles(x, z, generator, max_rank=self.first).pairs
         induction = Induction(max_rank=self.first, k=self.k, direction="union", keep=self.keep)
         while induction.keep < 1:
-            pairs = self._improve(x, z, pairs, induction, generator, trace)
+            pairs = self._improve(x, z, pairs, seed, induction, generator, trace)
             induction = replace(induction, keep=min(1.0, 2 * induction.keep))
-        pairs = self._improve(x, z, pairs, induction, generator, trace)
+        pairs = self._improve(x, z, pairs, seed, induction, generator, trace)
         whole = replace(induction, max_rank=self.max_rank)
-        return self._improve(x, z, pairs, whole, generator, trace, rounds=self.rounds)
+        return self._improve(x, z, pairs, seed, whole, generator, trace, rounds=self.rounds)
 
     def _improve(
         self,
         x: Tensor,
         z: Tensor,
         pairs: Tensor,
+        seed: Tensor,
         induction: Induction,
         generator: Generator,
         trace: Trace,
@@ -85,7 +90,7 @@ class VecMapUnsupervised(Method):
         while since < self.patience and (rounds is None or number < rounds):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
             induced = induction(x[: induction.max_rank] @ w, z, generator)
-            pairs, objective = induced.pairs, induced.best_cosine
+            pairs, objective = together(seed, induced.pairs), induced.best_cosine
             since = 0 if objective > best + 1e-6 else since + 1
             best, number = max(best, objective), number + 1
         trace(
