@@ -41,6 +41,35 @@ def test_every_direction(max_rank):
         torch.testing.assert_close(found.scores, scores[found.pairs[:, 0], found.pairs[:, 1]])
 
 
+def test_more_candidates_than_words_looked_at():
+    x, z = rows(60), rows(50, rng_seed=1)
+    _, targets, sources = slow(x[:45], z[:45], 5)
+    forward, backward = list(enumerate(targets[:25])), [(i, j) for j, i in enumerate(sources[:25])]
+    expected = {
+        "forward": forward,
+        "backward": backward,
+        "union": forward + backward,
+        "mutual": [(i, j) for i, j in forward if sources[j] == i],
+    }
+    for direction, pairs in expected.items():
+        found = induce(x, z, max_rank=25, candidates=45, k=5, direction=direction).pairs
+        assert list(map(tuple, found.tolist())) == pairs
+
+
+def test_margin():
+    x, z = rows(60), rows(50, rng_seed=1)
+    scores = slow(x, z, 5)[0]
+    ahead, ahead_back = (-s.topk(2).values.diff(dim=1)[:, 0] for s in (scores, scores.T))
+    forward = induce(x, z, k=5, direction="forward", sure="margin")
+    torch.testing.assert_close(forward.scores, ahead)
+    mutual = induce(x, z, k=5, sure="margin")
+    torch.testing.assert_close(mutual.scores, torch.minimum(ahead[mutual.pairs[:, 0]], ahead_back[mutual.pairs[:, 1]]))
+    half = induce(x, z, k=5, sure="margin", share=0.5)
+    assert float(half.scores.min()) >= float(mutual.scores.median())
+    with pytest.raises(SettingsError, match="leave sure=margin out"):
+        Induction(sure="margin", keep=0.5)
+
+
 def test_threshold_and_share():
     x, z = rows(60), rows(50, rng_seed=1)
     found = induce(x, z, direction="forward")
@@ -67,7 +96,9 @@ def test_chance():
     assert float(share) == pytest.approx(0.7 * 0.3, abs=0.02)
 
 
-@pytest.mark.parametrize("settings", [{"max_rank": 0}, {"k": 0}, {"share": 0}, {"share": 1.1}, {"keep": 0}])
+@pytest.mark.parametrize(
+    "settings", [{"max_rank": 0}, {"k": 0}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}]
+)
 def test_bad_settings_are_refused(settings):
     with pytest.raises(SettingsError, match="needed"):
         Induction(**settings)

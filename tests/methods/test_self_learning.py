@@ -2,6 +2,8 @@ import pytest
 import torch
 
 from bilex import AlignmentError, SettingsError, get_method
+from bilex.induction.neighbours import Induction
+from bilex.methods.self_learning import _Rounds
 from bilex.normalize import unit
 from bilex.trace import Trace
 
@@ -64,6 +66,57 @@ def test_more_pairs_make_a_better_map(given):
         mapped = unit(mapping.source(x)), unit(mapping.target(z))
         errors.append(float((1 - (mapped[0][test[:, 0]] * mapped[1][test[:, 1]]).sum(1)).mean()))
     assert errors[1] <= errors[0]
+
+
+@pytest.mark.parametrize("few", [0, 41])
+def test_a_small_dictionary_is_made_larger_first(given, few):
+    trace = Trace()
+    fit(given, "rapo_semi", trace=trace, few=str(few))
+    first = next(record for record in trace.records if "induced" in record)
+    assert (first["pairs"] > 40) == (few > 40)
+    assert any("agreement" in record for record in trace.records) == (few > 40)
+
+
+def test_a_dev_lexicon_too_small_to_decide_is_trained_on(given):
+    trace = Trace()
+    fit(given, trace=trace, least_dev="31")
+    rounds = [record for record in trace.records if "induced" in record]
+    assert rounds[0]["pairs"] == 40 + 30
+    assert "dev_mrr" not in rounds[0]
+
+
+def test_how_good_the_pairs_are_is_told(given):
+    """On the words of dev, where that is known."""
+    trace = Trace()
+    x, z, _, dev = given
+    fit(given, trace=trace, rounds="0", **{"induction.keep": "1"})
+    mapping = fit(given, rounds="0", dev=False, **{"induction.keep": "1"})
+    induced = Induction()(unit(mapping.source(x)), unit(mapping.target(z)), torch.Generator()).pairs.tolist()
+    gold = dev.tolist()
+    judged = [pair for pair in induced if pair[0] in {source for source, _ in gold}]
+    told = next(record for record in trace.records if "induced" in record)
+    assert told["dev_induced"] == len(judged) > 0
+    assert told["dev_right"] == pytest.approx(100 * sum(pair in gold for pair in judged) / len(judged))
+
+
+class TestWhichRoundIsKept:
+    def kept(self, *rounds):
+        now = _Rounds(torch.empty(0, 2), torch.Generator())
+        for scores in rounds:
+            now.take(None, torch.tensor(scores, dtype=torch.float64))
+            now.number += 1
+        return now.kept_round
+
+    def test_the_best(self):
+        assert self.kept([0.1], [0.3], [0.2]) == 1
+        assert self.kept([0.5] * 4, [0.7, 0.6, 0.6, 0.7], [0.2] * 4) == 1
+
+    def test_a_later_one_that_is_not_clearly_worse(self):
+        assert self.kept([0.5] * 4, [0.3, 0.6, 0.4, 0.6]) == 1
+
+    def test_compared_with_the_best_and_not_with_the_last(self):
+        worse_and_worse = [[0.9, 0.4, 0.8, 0.5], [0.8, 0.5, 0.6, 0.6], [0.7, 0.4, 0.5, 0.5]]
+        assert self.kept(*worse_and_worse) == 1
 
 
 def test_nothing_to_add_is_said(given):

@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 
-from bilex import SettingsError, align, get_method
+from bilex import AlignmentError, EmbeddingTable, SettingsError, align, get_method
+from bilex.trace import Trace
 
 
 def test_a_dictionary_may_have_words_of_any_rank(exact):
@@ -9,6 +11,20 @@ def test_a_dictionary_may_have_words_of_any_rank(exact):
     method = get_method("vecmap_unsupervised", {"first": "140"})
     made = align(exact.source, exact.target, exact.train, method=method)
     assert made.evaluate(exact.test).scores.p_at_1 == 100
+
+
+def test_tables_that_have_nothing_to_do_with_each_other_are_refused():
+    """Their words find partners all the same; that these do not agree gives the map away."""
+    rng = np.random.default_rng(0)
+    tables = [
+        EmbeddingTable([f"{side}{i}" for i in range(500)], rng.normal(size=(500, 50)).astype(np.float32))
+        for side in "ab"
+    ]
+    trace = Trace()
+    with pytest.raises(AlignmentError, match=r"has failed: .* gives back \d+% of the others, needed 40%"):
+        align(*tables, method="vecmap_unsupervised", trace=trace)
+    assert trace.records[-1]["agreement"] < 0.4
+    assert trace.records[-2]["pairs"] == 1000
 
 
 @pytest.mark.parametrize("name", ["first", "max_rank", "patience", "rounds", "k"])

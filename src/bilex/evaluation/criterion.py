@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import torch
+
+from bilex.linalg.procrustes import procrustes
 from bilex.linalg.topk import ranks, topk
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Generator, Tensor
 
 
 def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tensor:
@@ -27,3 +30,18 @@ def mean_cosine(x: Tensor, z: Tensor, pairs: Tensor, words: int) -> float:
     Words without a pair count as 0, so that few good pairs do not pass for a good map.
     """
     return float((x[pairs[:, 0]] * z[pairs[:, 1]]).sum()) / words
+
+
+def agreement(x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, k: int = 10) -> float:
+    """Whether induced pairs (p, 2) are of one piece: the share of them that a map fitted to some others gives back.
+
+    The map is orthogonal and fitted to twice as many pairs, drawn at random, as there are dimensions (half of all, if
+    there are not so many). Translations agree with each other. The pairs of a map that only suits itself do so because
+    there are many of them: taken away, most are not found again.
+    """
+    pairs = pairs[torch.randperm(len(pairs), generator=generator).to(pairs.device)]
+    fitted = min(2 * x.shape[1], len(pairs) // 2)
+    mapped = x @ procrustes(*(rows[pairs[:fitted, i]] for i, rows in enumerate((x, z))))
+    penalty = topk(z, mapped, k).values.mean(1)
+    found = topk(mapped[pairs[fitted:, 0]], z, 1, bias=-penalty / 2).indices[:, 0]
+    return float((found == pairs[fitted:, 1]).double().mean())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Induced(NamedTuple):
-    """Pairs (p, 2) of row numbers, and the CSLS score of each (p,)."""
+    """Pairs (p, 2) of row numbers, and how sure each is (p,)."""
 
     pairs: Tensor
     scores: Tensor
@@ -28,47 +28,64 @@ class Induction:
     """Which pairs of the most frequent words of two languages to believe."""
 
     max_rank: int = 15_000
-    """Only so many of the most frequent words of each language take part, as candidates too."""
+    """Only so many of the most frequent words of each language are looked at."""
+    candidates: int | None = None
+    """So many are looked at as their translations, and compete with them; none: the same."""
     k: int = 10
     """Neighbours of CSLS."""
     direction: Literal["mutual", "forward", "backward", "union"] = "mutual"
     """Pairs that are each other's best; best targets of sources; best sources of targets; or these one after the other,
     so that pairs that are mutual come twice."""
+    sure: Literal["score", "margin"] = "score"
+    """How sure a pair is: its CSLS score, or by how much that exceeds the next best (of both directions the less)."""
     threshold: float | None = None
-    """Pairs below this score are left out."""
+    """Pairs that are less sure than this are left out."""
     share: float = 1.0
-    """Only this share of the pairs is taken, the best-scored."""
+    """Only this share of the pairs is taken, the surest."""
     keep: float = 1.0
     """Each score is looked at with this probability only: chance that lets self-learning leave a poor optimum."""
 
     def __post_init__(self) -> None:
         if self.max_rank < 1 or self.k < 1:
             raise SettingsError(f"induction: max_rank={self.max_rank}, k={self.k}; needed at least 1")
+        if self.candidates is not None and self.candidates < self.max_rank:
+            raise SettingsError(f"induction: candidates={self.candidates}; needed at least max_rank={self.max_rank}")
         for name in ("share", "keep"):
             if not 0 < getattr(self, name) <= 1:
                 raise SettingsError(f"induction: {name}={getattr(self, name)}; needed a number above 0, at most 1")
+        if self.sure == "margin" and self.keep < 1:
+            raise SettingsError("induction: with keep below 1 the next best is not known; leave sure=margin out")
 
     def __call__(self, x: Tensor, z: Tensor, generator: Generator) -> Induced:
         """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency."""
-        x, z = x[: self.max_rank], z[: self.max_rank]
+        reach = self.candidates or self.max_rank
+        x, z = x[:reach], z[:reach]
         near_x, near_z = topk(x, z, self.k).values, topk(z, x, self.k).values
         r_x, r_z = near_x.mean(1), near_z.mean(1)
+        sources = torch.arange(min(self.max_rank, len(x)), device=x.device)
+        targets = torch.arange(min(self.max_rank, len(z)), device=z.device)
         found = []
         if self.direction != "backward":
-            found.append(self._best(x, z, r_z, r_x, generator))
+            found.append(self._best(sources, x, z, r_x, r_z, generator))
+        if self.direction == "mutual":
+            targets = torch.unique(found[0][0][:, 1])
         if self.direction != "forward":
-            pairs, scores = self._best(z, x, r_x, r_z, generator)
+            pairs, scores = self._best(targets, z, x, r_z, r_x, generator)
             found.append((pairs.flip(1), scores))
         pairs, scores = self._believed(*(_mutual(*found) if self.direction == "mutual" else _joined(found)))
         return Induced(pairs, scores, float((near_x[:, 0].mean() + near_z[:, 0].mean()) / 2))
 
     def _best(
-        self, queries: Tensor, keys: Tensor, penalty: Tensor, own: Tensor, generator: Generator
+        self, words: Tensor, queries: Tensor, keys: Tensor, r_queries: Tensor, r_keys: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
-        """The best key of each query: (query, key), and its score."""
-        found = best_of_some(queries, keys, self.keep, bias=-penalty / 2, generator=generator)
-        rows = torch.arange(len(queries), device=queries.device)
-        return torch.stack([rows, found.indices[:, 0]], 1), 2 * found.values[:, 0] - own
+        """The best key of some queries: (query, key), and how sure it is."""
+        bias = -r_keys / 2
+        if self.keep == 1:
+            found = topk(queries[words], keys, 2 if self.sure == "margin" else 1, bias=bias)
+        else:
+            found = best_of_some(queries[words], keys, self.keep, bias=bias, generator=generator)
+        less = 2 * found.values[:, -1] if self.sure == "margin" else r_queries[words]
+        return torch.stack([words, found.indices[:, 0]], 1), 2 * found.values[:, 0] - less
 
     def _believed(self, pairs: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
         if self.threshold is not None:
@@ -84,8 +101,6 @@ def best_of_some(
     queries: Tensor, keys: Tensor, keep: float, *, bias: Tensor | None = None, generator: Generator
 ) -> TopK:
     """The best-scored key of each query, (q, 1), of those that a coin lets it look at; q · k + bias."""
-    if keep == 1:
-        return topk(queries, keys, 1, bias=bias)
     values, indices = [queries.new_empty(0)], [torch.empty(0, dtype=torch.long, device=queries.device)]
     for rows, blocks in score_blocks(queries, keys, bias=bias, width=KEY_BLOCK):
         top = rows.new_full((len(rows),), -torch.inf)
@@ -110,8 +125,8 @@ def _joined(found: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
 
 
 def _mutual(forward: tuple[Tensor, Tensor], backward: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """The pairs that both directions have."""
+    """The pairs that both directions have, as sure as in the less sure one. The targets backward are in order."""
     pairs, scores = forward
-    source_of = backward[0][:, 0]
-    mutual = source_of[pairs[:, 1]] == pairs[:, 0]
-    return pairs[mutual], scores[mutual]
+    back = torch.searchsorted(backward[0][:, 1].contiguous(), pairs[:, 1].contiguous())
+    mutual = backward[0][back, 0] == pairs[:, 0]
+    return pairs[mutual], torch.minimum(scores, backward[1][back])[mutual]

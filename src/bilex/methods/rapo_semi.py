@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.induction.neighbours import together
+from bilex.induction.neighbours import Induction, together
 from bilex.methods.base import Method
 from bilex.methods.rapo import Rapo
 from bilex.methods.self_learning import SelfLearning
@@ -32,6 +32,8 @@ class RapoSemi(SelfLearning):
 
     base: Method = field(default_factory=lambda: Rapo(refit=False))
     again: Method | None = field(default_factory=lambda: Rapo(refit=False, epochs=3, learning_rate=2e-4))
+    rounds: int = 3
+    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", share=0.7))
     few: int = 1500
     """A dictionary of fewer source words than this is too small."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)

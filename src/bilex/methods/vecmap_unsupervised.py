@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bilex.errors import SettingsError
+from bilex.errors import AlignmentError, SettingsError
+from bilex.evaluation.criterion import agreement
 from bilex.induction.initial import similar_profiles
 from bilex.induction.neighbours import Induction, together
 from bilex.linalg.procrustes import procrustes
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
     from bilex.mapping import LinearMapping
     from bilex.trace import Trace
+
+
+GAIN = 1e-3
+"""By so much the mean cosine has to grow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +45,12 @@ class VecMapUnsupervised(Method):
     max_rank: int = 20_000
     keep: float = 0.1
     """The probability to begin with; it is doubled until it is 1."""
-    patience: int = 10
-    """Rounds without a better mean cosine before that."""
-    rounds: int = 10
+    patience: int = 5
+    """Rounds in which the mean cosine has not grown before that."""
+    rounds: int = 5
     """At most so many rounds without chance among all `max_rank` words."""
+    least_agreement: float = 0.4
+    """Self-learning has failed if its pairs agree with each other less than this (0 to 1)."""
     k: int = 10
 
     def __post_init__(self) -> None:
@@ -71,6 +78,7 @@ class VecMapUnsupervised(Method):
             pairs = self._improve(x, z, pairs, seed, induction, generator, trace)
             induction = replace(induction, keep=min(1.0, 2 * induction.keep))
         pairs = self._improve(x, z, pairs, seed, induction, generator, trace)
+        self._judge(x, z, pairs, generator, trace)
         whole = replace(induction, max_rank=self.max_rank)
         return self._improve(x, z, pairs, seed, whole, generator, trace, rounds=self.rounds)
 
@@ -86,13 +94,14 @@ class VecMapUnsupervised(Method):
         rounds: int | None = None,
     ) -> Tensor:
         """Rounds of map and pairs until the mean cosine has not grown for a while."""
-        best, since, number = float("-inf"), 0, 0
+        best, since, number = -1.0, 0, 0
         while since < self.patience and (rounds is None or number < rounds):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
             induced = induction(x[: induction.max_rank] @ w, z, generator)
             pairs, objective = together(seed, induced.pairs), induced.best_cosine
-            since = 0 if objective > best + 1e-6 else since + 1
-            best, number = max(best, objective), number + 1
+            since, number = since + 1, number + 1
+            if objective > best + GAIN:
+                best, since = objective, 0
         trace(
             keep=induction.keep,
             words=min(induction.max_rank, len(x)),
@@ -101,3 +110,16 @@ class VecMapUnsupervised(Method):
             mean_cosine=best,
         )
         return pairs
+
+    def _judge(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> None:
+        """Refuse a map that only suits itself, before more is built on it."""
+        x, z = x[: self.first] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), z[: self.first]
+        mutual = Induction(max_rank=self.first, k=self.k)(x, z, generator).pairs
+        found = agreement(x, z, mutual, generator, k=self.k)
+        trace(agreement=found, needed=self.least_agreement)
+        if not found >= self.least_agreement:
+            raise AlignmentError(
+                f"{self.name} has failed: a map learnt from some of the pairs it found gives back {found:.0%} of the "
+                f"others, needed {self.least_agreement:.0%} (least_agreement); the map would be nonsense. Try another "
+                "--rng-seed, or help it with a small dictionary (--train), --identical or --numerals"
+            )

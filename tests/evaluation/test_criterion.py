@@ -1,0 +1,54 @@
+import pytest
+import torch
+
+from bilex.evaluation.criterion import agreement, mean_cosine, reciprocal_ranks
+from bilex.induction.neighbours import Induction
+from bilex.linalg.procrustes import procrustes
+from bilex.normalize import unit
+
+
+def rows(n, rng_seed, d=8):
+    return unit(torch.randn(n, d, generator=torch.Generator().manual_seed(rng_seed)))
+
+
+def test_reciprocal_ranks():
+    x, z = rows(40, 0), rows(50, 1)
+    dev = torch.tensor([[3, 1], [3, 4], [7, 2]])
+    penalty = (z @ x.T).topk(10).values.mean(1)
+    scores = 2 * x @ z.T - penalty
+    expected = [
+        max(1 / (1 + int((scores[word] > scores[word, j]).sum())) for j in targets)
+        for word, targets in ((3, (1, 4)), (7, (2,)))
+    ]
+    assert reciprocal_ranks(x, z, dev).tolist() == pytest.approx(expected)
+
+
+def test_words_without_a_pair_count_in_the_mean_cosine():
+    x = rows(10, 0)
+    assert mean_cosine(x, x, torch.tensor([[0, 0], [4, 4]]), 10) == pytest.approx(0.2)
+
+
+def self_learnt(x, z, rounds=10):
+    """What a map that begins with nonsense ends with."""
+    generator = torch.Generator().manual_seed(0)
+    pairs = torch.stack([torch.randperm(len(x), generator=generator) for _ in range(2)], 1)
+    for _ in range(rounds):
+        mapped = x @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
+        pairs = Induction()(mapped, z, generator).pairs
+    return pairs
+
+
+def test_pairs_of_one_piece_agree():
+    rotation = torch.linalg.qr(torch.randn(30, 30, generator=torch.Generator().manual_seed(5))).Q
+    x = rows(400, 0, d=30)
+    z = unit(x @ rotation + 0.05 * rows(400, 1, d=30))
+    pairs = torch.arange(400).repeat(2, 1).T
+    assert agreement(x, z, pairs, torch.Generator()) > 0.95
+    assert agreement(x, z, pairs[:20], torch.Generator()) < 0.95  # too few to fit a map to half of them
+
+
+def test_pairs_of_a_map_that_only_suits_itself_do_not():
+    x, z = rows(400, 0, d=30), rows(400, 1, d=30)
+    pairs = self_learnt(x, z)
+    assert len(pairs) > 100
+    assert agreement(x, z, pairs, torch.Generator()) < 0.3
