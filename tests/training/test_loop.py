@@ -18,7 +18,7 @@ class Toy:
         self.generator, self.dev = generator, dev
         self.seen, self.noise, self.memory = [], torch.zeros(3), torch.zeros(1)
 
-    def refresh(self, epoch):
+    def refresh(self, epoch, *, last):
         self.seen.append(self.parameters["w"].detach().clone())
         self.noise = torch.randn(3, generator=self.generator)
         self.memory = self.memory + self.noise[:1]

@@ -106,13 +106,20 @@ def best_of_some(
         top = rows.new_full((len(rows),), -torch.inf)
         place = torch.zeros(len(rows), dtype=torch.long, device=rows.device)
         for start, scores in blocks:
-            dropped = torch.rand(scores.shape, generator=generator).to(scores.device) >= keep
+            dropped = _coins(scores.shape, 1 - keep, generator).to(scores.device)
             value, column = scores.masked_fill_(dropped, -torch.inf).max(1)
             place = torch.where(value > top, column + start, place)
             top = torch.maximum(top, value)
         values.append(top)
         indices.append(place)
     return TopK(torch.cat(values)[:, None], torch.cat(indices)[:, None])
+
+
+def _coins(shape: torch.Size, share: float, generator: Generator) -> Tensor:
+    """True with a probability, to 1 / 65536; four times as fast as by numbers with a point."""
+    count = shape.numel()
+    drawn = torch.randint(-(2**63), 2**63 - 1, (-(-count // 4),), generator=generator)
+    return drawn.view(torch.int16)[:count].view(shape) < round(share * 2**16) - 2**15
 
 
 def together(pairs: Tensor, induced: Tensor) -> Tensor:

@@ -20,8 +20,11 @@ class Learner(Protocol):
 
     parameters: dict[str, Tensor]
 
-    def refresh(self, epoch: int) -> dict[str, float]:
-        """At the start of an epoch: compute what is held constant in it; returns figures, `dev` to choose by if any."""
+    def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
+        """At the start of an epoch: compute what is held constant in it; returns figures, `dev` to choose by if any.
+
+        `last`: no epoch follows, and only the figures are of use.
+        """
 
     def order(self) -> Tensor:
         """The pair numbers in a new random order."""
@@ -71,7 +74,7 @@ def train(
     while True:
         started = time.perf_counter()
         with torch.no_grad():
-            refreshed = learner.refresh(run.epoch)
+            refreshed = learner.refresh(run.epoch, last=run.epoch >= schedule.epochs)
             run.choose(refreshed.get("dev"))
         seconds = {"refresh_seconds": time.perf_counter() - started}
         trace(**stage, epoch=run.epoch, **refreshed, **run.figures, **seconds)

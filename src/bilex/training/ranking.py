@@ -99,8 +99,10 @@ class RankingLearner:
             raise SettingsError(f"rapo: start={settings.start} is no linear method; choose one, or random")
         return start_from(mapping, settings.activation, settings.projection)
 
-    def refresh(self, epoch: int) -> dict[str, float]:
+    def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
         """Penalties and hard negatives under the present parameters, and how good these are on dev."""
+        if last and self.dev is None:
+            return {"orthogonality_error": self._orthogonality_error()}
         x = self.source.mapped(self.source.matrix())
         z = self.target.mapped(self.target.matrix())
         errors = [
