@@ -21,13 +21,15 @@ def test_tables_that_have_nothing_to_do_with_each_other_are_refused():
         for side in "ab"
     ]
     trace = Trace()
-    with pytest.raises(AlignmentError, match=r"has failed: .* gives back \d+% of the others, needed 40%"):
+    with pytest.raises(
+        AlignmentError, match=r"has failed, tried 2 times: .* gives back \d+% of the others, needed 40%"
+    ):
         align(*tables, method="vecmap_unsupervised", trace=trace)
     assert trace.records[-1]["agreement"] < 0.4
     assert trace.records[-2]["pairs"] == 1000
 
 
-@pytest.mark.parametrize("name", ["first", "max_rank", "patience", "rounds", "k"])
+@pytest.mark.parametrize("name", ["first", "max_rank", "patience", "rounds", "tries", "k"])
 def test_bad_settings_are_refused(name):
     with pytest.raises(SettingsError, match=f"{name}=0; needed at least 1"):
         get_method("vecmap_unsupervised", {name: "0"})

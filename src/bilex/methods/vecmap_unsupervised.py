@@ -31,7 +31,8 @@ class VecMapUnsupervised(Method):
     An orthogonal map is fitted to the pairs, new pairs are induced in both directions by CSLS, and so on. Each score is
     looked at with a probability only, which grows whenever the mean cosine of the best candidates has stopped doing so.
     The last pairs go to the supervised VecMap. The chance is played among the `first` most frequent words, where it is
-    cheap; then rounds without chance follow among `max_rank` of them.
+    cheap; then rounds without chance follow among `max_rank` of them. A map that only suits itself is recognised by
+    pairs that do not agree with each other, and refused.
     """
 
     name = "vecmap_unsupervised"
@@ -50,12 +51,14 @@ class VecMapUnsupervised(Method):
     rounds: int = 5
     """At most so many rounds without chance among all `max_rank` words."""
     least_agreement: float = 0.4
-    """Self-learning has failed if its pairs agree with each other less than this (0 to 1)."""
+    """A try has failed if its pairs agree with each other less than this (0 to 1)."""
+    tries: int = 2
+    """So often chance is played before giving up."""
     k: int = 10
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("first", "max_rank", "patience", "rounds", "k"):
+        for name in ("first", "max_rank", "patience", "rounds", "tries", "k"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed at least 1")
 
@@ -72,15 +75,41 @@ class VecMapUnsupervised(Method):
 
     def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
         """The pairs that self-learning ends with; those of the dictionary, if there is one, stay."""
-        pairs = seed if len(seed) else similar_profiles(x, z, generator, max_rank=self.first).pairs
+        first = seed if len(seed) else similar_profiles(x, z, generator, max_rank=self.first).pairs
+        pairs = self._first_good(x, z, first, seed, generator, trace)
+        whole = Induction(max_rank=self.max_rank, k=self.k, direction="union")
+        return self._improve(x, z, pairs, seed, whole, generator, trace, rounds=self.rounds)
+
+    def _first_good(
+        self, x: Tensor, z: Tensor, first: Tensor, seed: Tensor, generator: Generator, trace: Trace
+    ) -> Tensor:
+        """What the first try ends with whose pairs agree; where none do there is nothing to build on."""
+        best = 0.0
+        for _ in range(self.tries):
+            pairs = self._play(x, z, first, seed, generator, trace)
+            found = self._agreement(x, z, pairs, generator)
+            trace(agreement=found, needed=self.least_agreement)
+            if found >= self.least_agreement:
+                return pairs
+            best = max(best, found)
+        raise AlignmentError(
+            f"{self.name} has failed, tried {self.tries} times: a map learnt from some of the pairs it found gives "
+            f"back {best:.0%} of the others, needed {self.least_agreement:.0%} (least_agreement); it would be nonsense. "
+            "Try another --rng-seed, or help it with a small dictionary (--train), --identical or --numerals"
+        )
+
+    def _play(self, x: Tensor, z: Tensor, pairs: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
+        """Rounds with less and less chance, among the first words."""
         induction = Induction(max_rank=self.first, k=self.k, direction="union", keep=self.keep)
         while induction.keep < 1:
             pairs = self._improve(x, z, pairs, seed, induction, generator, trace)
             induction = replace(induction, keep=min(1.0, 2 * induction.keep))
-        pairs = self._improve(x, z, pairs, seed, induction, generator, trace)
-        self._judge(x, z, pairs, generator, trace)
-        whole = replace(induction, max_rank=self.max_rank)
-        return self._improve(x, z, pairs, seed, whole, generator, trace, rounds=self.rounds)
+        return self._improve(x, z, pairs, seed, induction, generator, trace)
+
+    def _agreement(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> float:
+        x, z = x[: self.first] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), z[: self.first]
+        mutual = Induction(max_rank=self.first, k=self.k)(x, z, generator).pairs
+        return agreement(x, z, mutual, generator, k=self.k)
 
     def _improve(
         self,
@@ -110,16 +139,3 @@ class VecMapUnsupervised(Method):
             mean_cosine=best,
         )
         return pairs
-
-    def _judge(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> None:
-        """Refuse a map that only suits itself, before more is built on it."""
-        x, z = x[: self.first] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), z[: self.first]
-        mutual = Induction(max_rank=self.first, k=self.k)(x, z, generator).pairs
-        found = agreement(x, z, mutual, generator, k=self.k)
-        trace(agreement=found, needed=self.least_agreement)
-        if not found >= self.least_agreement:
-            raise AlignmentError(
-                f"{self.name} has failed: a map learnt from some of the pairs it found gives back {found:.0%} of the "
-                f"others, needed {self.least_agreement:.0%} (least_agreement); the map would be nonsense. Try another "
-                "--rng-seed, or help it with a small dictionary (--train), --identical or --numerals"
-            )
