@@ -103,8 +103,7 @@ class TestWhichRoundIsKept:
     def kept(self, *rounds):
         now = _Rounds(torch.empty(0, 2), torch.Generator())
         for scores in rounds:
-            now.take(None, torch.tensor(scores, dtype=torch.float64))
-            now.number += 1
+            now.take(None, torch.tensor(scores, dtype=torch.float64), now.pairs)
         return now.kept_round
 
     def test_the_best(self):

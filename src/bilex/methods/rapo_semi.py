@@ -32,7 +32,7 @@ class RapoSemi(SelfLearning):
 
     base: Method = field(default_factory=lambda: Rapo(refit=False))
     again: Method | None = field(default_factory=lambda: Rapo(refit=False, epochs=3, batch=512))
-    rounds: int = 3
+    rounds: int = 2
     induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", share=0.7))
     few: int = 1500
     """A dictionary of fewer source words than this is too small."""

@@ -28,8 +28,8 @@ class SelfLearning(Method):
     Each round maps both tables, takes the pairs that `induction` believes in, and adds those of them whose source word
     is not in the dictionary, which always stays. Dev words are a few frequent ones, self-learning is for all the
     others: the last round is kept whose MRR on dev is not below that of the best by more than a standard error of the
-    difference. Without dev it is the round with the highest mean cosine of its pairs. In the end it is trained once
-    more, with the dev pairs.
+    difference. Without dev it is the round with the highest mean cosine of its pairs. In the end, one more
+    round is trained on its pairs, with those of dev.
     """
 
     name = "self_learning"
@@ -78,7 +78,6 @@ class SelfLearning(Method):
             induced = self.induction(*mapped, generator).pairs
             cosine = mean_cosine(*mapped, induced, min(self.induction.max_rank, len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
-            now.take(mapping, torch.tensor([cosine], dtype=torch.float64) if scores is None else scores)
             enlarged = together(pairs, induced)
             trace(
                 round=now.number,
@@ -94,10 +93,9 @@ class SelfLearning(Method):
                     f"round {now.number} of {self.name} found no pair to add: the map is too poor to learn from; "
                     "give more pairs, or loosen the induction"
                 )
-            now.pairs = enlarged
-            now.number += 1
+            now.take(mapping, torch.tensor([cosine], dtype=torch.float64) if scores is None else scores, enlarged)
             trace.checkpoint(now.arrays(), round=now.number)
-        return self._finish(x, z, now, dev, trace, state)
+        return self._finish(x, z, now, pairs, dev, trace, state)
 
     def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:  # noqa: ARG002
         """What the first round learns from: the dictionary."""
@@ -113,15 +111,15 @@ class SelfLearning(Method):
         return method.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **warm)
 
     def _finish(
-        self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
+        self, x: Tensor, z: Tensor, now: _Rounds, pairs: Tensor, dev: Tensor | None, trace: Trace, state: State | None
     ) -> Mapping:
-        """The round that was kept; with dev, one more training on its pairs and the dev pairs."""
+        """The round that was kept; with dev, one more from there, for which the dev pairs belong to the dictionary."""
         if state is None or state.inner() is None:  # else it has been said
             trace(round=now.number, kept_round=now.kept_round)
         assert now.kept is not None
         if dev is None:
             return now.kept
-        now.mapping, now.pairs = now.kept, torch.cat([now.kept_pairs, dev])
+        now.mapping, now.pairs = now.kept, together(torch.cat([pairs, dev]), now.kept_pairs)
         return self._train(x, z, now, None, trace, state)
 
 
@@ -136,17 +134,20 @@ class _Rounds:
         self.mapping: Mapping | None = None
         self.kept: Mapping | None = None
 
-    def take(self, mapping: Mapping, scores: Tensor) -> None:
-        """The mapping of this round; kept if its scores are not below the best by more than their standard error."""
-        self.mapping, scores = mapping, scores.cpu()
+    def take(self, mapping: Mapping, scores: Tensor, pairs: Tensor) -> None:
+        """End a round: its mapping, and the pairs for the next.
+
+        It is kept if its scores are not below the best ones by more than the standard error of the difference.
+        """
+        scores = scores.cpu()
         better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())
-        if not better:
-            change = scores - self.best_scores
-            if change.mean() < -change.std(correction=0) / len(change) ** 0.5:
-                return
-        self.kept, self.kept_pairs, self.kept_round = mapping, self.pairs, self.number
+        change = torch.zeros(1) if better else scores - self.best_scores
+        if change.mean() >= -change.std(correction=0) / len(change) ** 0.5:
+            self.kept, self.kept_pairs, self.kept_round = mapping, pairs, self.number
         if better:
             self.best_scores = scores
+        self.mapping, self.pairs = mapping, pairs
+        self.number += 1
 
     def arrays(self) -> dict[str, Tensor]:
         """For a checkpoint."""

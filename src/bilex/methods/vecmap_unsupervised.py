@@ -94,7 +94,7 @@ class VecMapUnsupervised(Method):
             best = max(best, found)
         raise AlignmentError(
             f"{self.name} has failed, tried {self.tries} times: a map learnt from some of the pairs it found gives "
-            f"back {best:.0%} of the others, needed {self.least_agreement:.0%} (least_agreement); it would be nonsense. "
+            f"back {best:.0%} of the others, needed {self.least_agreement:.0%} (least_agreement); it is nonsense. "
             "Try another --rng-seed, or help it with a small dictionary (--train), --identical or --numerals"
         )
 
