@@ -31,7 +31,7 @@ class RapoSemi(SelfLearning):
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
 
     base: Method = field(default_factory=lambda: Rapo(refit=False))
-    again: Method | None = field(default_factory=lambda: Rapo(refit=False, epochs=3, batch=512))
+    again: Method | None = field(default_factory=lambda: Rapo(refit=False, epochs=3, learning_rate=2e-4))
     rounds: int = 2
     induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", share=0.7))
     few: int = 1500
