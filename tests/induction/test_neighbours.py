@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex import SettingsError
-from bilex.induction.neighbours import Induction, best_of_some
+from bilex.induction.neighbours import LEAST_JUDGED, Induced, Induction, best_of_some, surest
 from bilex.normalize import unit
 
 
@@ -79,6 +79,32 @@ def test_threshold_and_share():
     half = induce(x, z, direction="forward", share=0.5)
     assert len(half.pairs) == 30
     assert float(half.scores.min()) >= float(found.scores.median())
+
+
+class TestSurest:
+    """A hundred pairs (i, i), the surest last; of every second one dev knows whether it is right."""
+
+    pairs = torch.arange(100).repeat(2, 1).T
+    induced = Induced(pairs, torch.arange(100.0), 0.5)
+
+    def dev(self, wrong):
+        """Dev pairs after which these words have another translation."""
+        dev = self.pairs[::2].clone()
+        dev[torch.isin(dev[:, 0], torch.tensor(wrong)), 1] = 500
+        return dev
+
+    def test_as_many_as_are_right_often_enough(self):
+        dev = self.dev(wrong=[20, 10, 8, 6, 4, 2, 0])  # 39 right, one wrong, 4 right, all others wrong
+        assert surest(self.induced, dev, 1.0).tolist() == self.pairs[22:].tolist()
+        assert surest(self.induced, dev, 0.95).tolist() == self.pairs[10:].tolist()
+        assert surest(self.induced, dev, 0.5).tolist() == self.pairs[0:].tolist()
+
+    def test_some_however_poor(self):
+        found = surest(self.induced, self.dev(wrong=list(range(100))), 0.9)
+        assert found.tolist() == self.pairs[100 - 2 * LEAST_JUDGED :].tolist()
+
+    def test_all_where_nothing_is_known(self):
+        assert surest(self.induced, torch.tensor([[200, 200]]), 0.9) is self.induced.pairs
 
 
 def test_chance():

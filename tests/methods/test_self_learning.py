@@ -9,13 +9,9 @@ from bilex.trace import Trace
 
 QUICK = {
     "rapo_semi": {
-        **{
-            f"{part}.{name}": value
-            for part in ("base", "again")
-            for name, value in {"batch": "16", "hard": "8"}.items()
-        },
+        "base.batch": "16",
+        "base.hard": "8",
         "base.epochs": "2",
-        "again.epochs": "1",
         "few": "1",
         "least_dev": "1",
         "rounds": "2",
@@ -136,6 +132,7 @@ BAD = [
     ({"again.epochs": "3"}, "again is None and has no settings of its own"),
     ({"rounds.x": "3"}, "rounds is 5 and has no settings of its own"),
     ({"induction": "all"}, "can only be given from Python"),
+    ({"precision": "90"}, "precision=90.0; needed a number from 0 to 1"),
     ({"rounds": "-1"}, "rounds=-1; needed at least 0"),
     ({"normalize": "center"}, "let normalize end in unit"),
 ]

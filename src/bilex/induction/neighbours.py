@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
 
+LEAST_JUDGED = 20
+"""Of fewer dev words nothing can be said."""
+
+
 class Induced(NamedTuple):
     """Pairs (p, 2) of row numbers, and how sure each is (p,)."""
 
@@ -95,6 +99,27 @@ class Induction:
             best = scores.topk(round(self.share * len(scores))).indices.sort().values
             pairs, scores = pairs[best], scores[best]
         return pairs, scores
+
+
+def surest(induced: Induced, dev: Tensor, precision: float) -> Tensor:
+    """The surest pairs: as many as have at least this precision on the words of the dev pairs (p, 2).
+
+    However poor they are, so many are taken that `LEAST_JUDGED` of them can be judged.
+    """
+    order = induced.scores.argsort(descending=True, stable=True)
+    pairs = induced.pairs[order]
+    judged = torch.isin(pairs[:, 0], dev[:, 0]).nonzero()[:, 0]
+    if not len(judged):
+        return induced.pairs
+    right = is_among(pairs[judged], dev).double()
+    good = (right.cumsum(0) / torch.arange(1, len(judged) + 1, device=right.device) >= precision).nonzero()[:, 0]
+    last = max([min(LEAST_JUDGED, len(judged)) - 1, *good[-1:].tolist()])
+    return induced.pairs[order[: int(judged[last]) + 1].sort().values]
+
+
+def is_among(pairs: Tensor, others: Tensor) -> Tensor:
+    """Which of the pairs (p, 2) are among the others (q, 2): (p,)."""
+    return (pairs[:, None] == others[None]).all(2).any(1)
 
 
 def best_of_some(

@@ -83,6 +83,9 @@ class Rapo(Method):
     """The epoch is chosen by the mean dev MRR of so many epochs up to it."""
     refit: bool = True
     """Whether to train once more on train and dev, for the number of epochs that dev has chosen."""
+    go_on: bool = True
+    """Whether training goes on from towers that are given to `fit`, or begins anew and uses only what they know of
+    neighbourhoods."""
     k: int = 10
     """Neighbours of CSLS."""
 
@@ -126,7 +129,7 @@ class Rapo(Method):
     ) -> TowerMapping:
         """Train; choose the epoch on dev; train once more on all pairs for that long.
 
-        With `warm`, towers that were trained before, that is where it starts.
+        With `warm`, towers that were trained before, that is where it starts (see `go_on`).
         """
         state, beginning = trace.restore(), generator.get_state()
         tables = Tables(self, x, z, trace, warm)

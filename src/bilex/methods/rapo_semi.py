@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RapoSemi(SelfLearning):
-    """RAPO, then rounds of RAPO that go on with the pairs it found itself: RAPO-semi.
+    """RAPO, then RAPO again with the surest of the pairs it has found itself: RAPO-semi.
 
     A dictionary too small for RAPO is made larger first, by self-learning with a linear map.
     """
@@ -30,10 +30,10 @@ class RapoSemi(SelfLearning):
     name = "rapo_semi"
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
 
-    base: Method = field(default_factory=lambda: Rapo(refit=False))
-    again: Method | None = field(default_factory=lambda: Rapo(refit=False, epochs=3, learning_rate=2e-4))
-    rounds: int = 2
-    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", share=0.7))
+    base: Method = field(default_factory=lambda: Rapo(refit=False, go_on=False))
+    rounds: int = 1
+    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin"))
+    precision: float | None = 0.9
     few: int = 1500
     """A dictionary of fewer source words than this is too small."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)

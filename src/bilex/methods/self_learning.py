@@ -9,7 +9,7 @@ import torch
 
 from bilex.errors import AlignmentError, SettingsError
 from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks
-from bilex.induction.neighbours import Induction, together
+from bilex.induction.neighbours import Induction, is_among, surest, together
 from bilex.mapping import Mapping, mapping_from_arrays
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -43,7 +43,9 @@ class SelfLearning(Method):
     rounds: int = 5
     induction: Induction = field(default_factory=Induction)
     warm: bool = True
-    """Whether a method that can go on from the mapping of the round before does so."""
+    """Whether a method that can make use of the mapping of the round before is given it."""
+    precision: float | None = None
+    """With dev, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
     least_dev: int = 100
     """Fewer dev words than this can decide nothing: they are trained on, and the mean cosine decides."""
 
@@ -51,6 +53,8 @@ class SelfLearning(Method):
         super().__post_init__()
         if self.rounds < 0:
             raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 0")
+        if self.precision is not None and not 0 <= self.precision <= 1:
+            raise SettingsError(f"{self.name}: precision={self.precision}; needed a number from 0 to 1")
         if self.normalize[-1:] != ("unit",):
             raise SettingsError(f"{self.name}: pairs are induced by cosine; let normalize end in unit")
 
@@ -75,7 +79,8 @@ class SelfLearning(Method):
             mapping = self._train(x, z, now, dev, trace, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
-            induced = self.induction(*mapped, generator).pairs
+            found = self.induction(*mapped, generator)
+            induced = found.pairs if dev is None or self.precision is None else surest(found, dev, self.precision)
             cosine = mean_cosine(*mapped, induced, min(self.induction.max_rank, len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
             enlarged = together(pairs, induced)
@@ -174,8 +179,8 @@ class _Rounds:
 def _quality(induced: Tensor, dev: Tensor) -> dict[str, float | None]:
     """Of the dev words that have an induced pair: how many, and in percent how many of the pairs are right."""
     judged = induced[torch.isin(induced[:, 0], dev[:, 0])]
-    right = (judged[:, None] == dev[None]).all(2).any(1)
-    return {"dev_induced": len(judged), "dev_right": 100 * float(right.double().mean()) if len(judged) else None}
+    right = 100 * float(is_among(judged, dev).double().mean()) if len(judged) else None
+    return {"dev_induced": len(judged), "dev_right": right}
 
 
 def _mapping(arrays: dict[str, Tensor], prefix: str) -> Mapping | None:

@@ -87,7 +87,7 @@ class RankingLearner:
 
     def _start(self, x: Tensor, z: Tensor, pairs: Tensor) -> dict[str, Tensor]:
         settings, d = self.settings, x.shape[1]
-        if self.tables.warm is not None:
+        if self.tables.warm is not None and settings.go_on:
             return go_on_from(self.tables.warm, settings.projection)
         if settings.start == "random":
             made = random_start(d, settings.reflections or d, settings.projection, self.generator)
