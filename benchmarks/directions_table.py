@@ -70,8 +70,8 @@ def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | N
         record["seconds"] = time.perf_counter() - started
         result = alignment.evaluate(DIRECTIONS[direction].test()).to_json()
         record |= {key: result[key] for key in ("p_at_1", "p_at_5", "p_at_10", "mrr", "covered", "p_at_1_all")}
-        for key in ("chosen", "kept_round"):
-            if found := [r[key] for r in alignment.trace.records if key in r]:
+        for key, told in (("epochs", "chosen"), ("kept_round", "kept_round")):
+            if found := [r[told] for r in alignment.trace.records if told in r]:
                 record[key] = found[-1]
         record["rounds"] = [r for r in alignment.trace.records if "induced" in r]
     record["threads"] = torch.get_num_threads()
