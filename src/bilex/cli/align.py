@@ -117,9 +117,12 @@ def _tell(method: str, output: Path, coverage: dict[str, Any], seconds: float, *
         kept = {key: value for key, value in coverage.items() if not key.startswith("missing")}
         options.print_json({"run": str(output), "method": method, "seconds": seconds, "train": kept})
         return
+    pairs = (
+        f"from {coverage['pairs_covered']:,} of {coverage['pairs_total']:,} pairs "
+        f"({coverage['sources_covered']:,} source words)"
+    )
     options.say(
-        f"{method}: learnt from {coverage['pairs_covered']:,} of {coverage['pairs_total']:,} pairs "
-        f"({coverage['sources_covered']:,} source words) in {seconds:.1f} s",
+        f"{method}: learnt {pairs if coverage['pairs_total'] else 'without a dictionary'} in {seconds:.1f} s",
         f"written to {output}; next: bilex translate {output} WORD",
     )
 
