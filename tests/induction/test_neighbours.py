@@ -103,6 +103,11 @@ class TestSurest:
         found = surest(self.induced, self.dev(wrong=list(range(100))), 0.9)
         assert found.tolist() == self.pairs[100 - 2 * LEAST_JUDGED :].tolist()
 
+    def test_at_least_a_share(self):
+        nothing_right = self.dev(wrong=list(range(100)))
+        assert surest(self.induced, nothing_right, 0.9, least=0.7).tolist() == self.pairs[30:].tolist()
+        assert surest(self.induced, self.dev(wrong=[]), 0.9, least=0.7).tolist() == self.pairs.tolist()
+
     def test_all_where_nothing_is_known(self):
         assert surest(self.induced, torch.tensor([[200, 200]]), 0.9) is self.induced.pairs
 

@@ -134,6 +134,7 @@ BAD = [
     ({"rounds.x": "3"}, "rounds is 5 and has no settings of its own"),
     ({"induction": "all"}, "can only be given from Python"),
     ({"precision": "90"}, "precision=90.0; needed a number from 0 to 1"),
+    ({"least_share": "-1"}, "least_share=-1.0; needed a number from 0 to 1"),
     ({"rounds": "-1"}, "rounds=-1; needed at least 0"),
     ({"normalize": "center"}, "let normalize end in unit"),
 ]

@@ -101,10 +101,10 @@ class Induction:
         return pairs, scores
 
 
-def surest(induced: Induced, dev: Tensor, precision: float) -> Tensor:
+def surest(induced: Induced, dev: Tensor, precision: float, *, least: float = 0.0) -> Tensor:
     """The surest pairs: as many as have at least this precision on the words of the dev pairs (p, 2).
 
-    However poor they are, so many are taken that `LEAST_JUDGED` of them can be judged.
+    However poor they are, this least share of all is taken, and so many that `LEAST_JUDGED` of them can be judged.
     """
     order = induced.scores.argsort(descending=True, stable=True)
     pairs = induced.pairs[order]
@@ -114,7 +114,8 @@ def surest(induced: Induced, dev: Tensor, precision: float) -> Tensor:
     right = is_among(pairs[judged], dev).double()
     good = (right.cumsum(0) / torch.arange(1, len(judged) + 1, device=right.device) >= precision).nonzero()[:, 0]
     last = max([min(LEAST_JUDGED, len(judged)) - 1, *good[-1:].tolist()])
-    return induced.pairs[order[: int(judged[last]) + 1].sort().values]
+    taken = max(int(judged[last]) + 1, round(least * len(pairs)))
+    return induced.pairs[order[:taken].sort().values]
 
 
 def is_among(pairs: Tensor, others: Tensor) -> Tensor:

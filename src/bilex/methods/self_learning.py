@@ -46,6 +46,8 @@ class SelfLearning(Method):
     """Whether a method that can make use of the mapping of the round before is given it."""
     precision: float | None = None
     """With dev, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
+    least_share: float = 0.35
+    """But not fewer than this share of all: dev words are few, and the most frequent ones have many senses."""
     least_dev: int = 100
     """Fewer dev words than this can decide nothing: they are trained on, and the mean cosine decides."""
 
@@ -53,8 +55,9 @@ class SelfLearning(Method):
         super().__post_init__()
         if self.rounds < 0:
             raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 0")
-        if self.precision is not None and not 0 <= self.precision <= 1:
-            raise SettingsError(f"{self.name}: precision={self.precision}; needed a number from 0 to 1")
+        for name in ("precision", "least_share"):
+            if not 0 <= (getattr(self, name) or 0) <= 1:
+                raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to 1")
         if self.normalize[-1:] != ("unit",):
             raise SettingsError(f"{self.name}: pairs are induced by cosine; let normalize end in unit")
 
@@ -80,7 +83,9 @@ class SelfLearning(Method):
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             found = self.induction(*mapped, generator)
-            induced = found.pairs if dev is None or self.precision is None else surest(found, dev, self.precision)
+            induced = found.pairs
+            if dev is not None and self.precision is not None:
+                induced = surest(found, dev, self.precision, least=self.least_share)
             cosine = mean_cosine(*mapped, induced, min(self.induction.max_rank, len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
             enlarged = together(pairs, induced)
