@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex import SettingsError
-from bilex.induction.neighbours import LEAST_JUDGED, Induced, Induction, best_of_some, surest
+from bilex.induction.neighbours import LEAST_JUDGED, RARE_FROM, Induced, Induction, best_of_some, surest
 from bilex.normalize import unit
 
 
@@ -70,6 +70,16 @@ def test_margin():
         Induction(sure="margin", keep=0.5)
 
 
+def test_the_more_frequent_of_two():
+    x, z = rows(60), rows(50, rng_seed=1)
+    cosines = x @ z.T
+    r_z = cosines.T.topk(5, dim=1).values.mean(1)
+    expected = (2 * cosines - r_z - 0.3 * torch.log(torch.arange(50) + RARE_FROM)).argmax(1)
+    found = induce(x, z, k=5, direction="forward", frequent=0.3).pairs
+    assert found[:, 1].tolist() == expected.tolist()
+    assert found.tolist() != induce(x, z, k=5, direction="forward").pairs.tolist()
+
+
 def test_threshold_and_share():
     x, z = rows(60), rows(50, rng_seed=1)
     found = induce(x, z, direction="forward")
@@ -108,8 +118,9 @@ class TestSurest:
         assert surest(self.induced, nothing_right, 0.9, least=0.7).tolist() == self.pairs[30:].tolist()
         assert surest(self.induced, self.dev(wrong=[]), 0.9, least=0.7).tolist() == self.pairs.tolist()
 
-    def test_all_where_nothing_is_known(self):
-        assert surest(self.induced, torch.tensor([[200, 200]]), 0.9) is self.induced.pairs
+    @pytest.mark.parametrize("dev", [None, torch.tensor([[200, 200]])])
+    def test_the_share_where_nothing_is_known(self, dev):
+        assert surest(self.induced, dev, 0.9, least=0.7).tolist() == self.pairs[30:].tolist()
 
 
 def test_chance():
@@ -128,7 +139,8 @@ def test_chance():
 
 
 @pytest.mark.parametrize(
-    "settings", [{"max_rank": 0}, {"k": 0}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}]
+    "settings",
+    [{"max_rank": 0}, {"k": 0}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}, {"frequent": -1}],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(SettingsError, match="needed"):

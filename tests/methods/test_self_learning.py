@@ -38,7 +38,7 @@ def fit(given, name="self_learning", *, trace=None, dev=True, rng_seed=0, **sett
 def test_killed_and_resumed_is_the_same_to_the_bit(given, check_resuming, name, dev):
     """Between rounds and inside them; all randomness must come from the checkpoint, whatever the seed."""
     whole = check_resuming(lambda **more: fit(given, name, dev=dev, **more), rng_seed=9)
-    assert [record["round"] for record in whole.records if "induced" in record] == [0, 1, 2]
+    assert [record["round"] for record in whole.records if "induced" in record] == ([0, 1] if dev else [0, 1, 2])
 
 
 @pytest.mark.parametrize("dev", [True, False])
@@ -46,7 +46,7 @@ def test_rounds_are_told(given, dev):
     trace = Trace()
     fit(given, trace=trace, dev=dev, **{"induction.keep": "1"})
     rounds = [record for record in trace.records if "induced" in record]
-    assert [record["round"] for record in rounds] == [0, 1, 2]
+    assert [record["round"] for record in rounds] == ([0, 1] if dev else [0, 1, 2])
     assert rounds[0]["pairs"] == 40
     assert rounds[1]["pairs"] == 40 + rounds[0]["induced"]
     assert all(("dev_mrr" if dev else "mean_cosine") in record for record in rounds)
@@ -58,7 +58,7 @@ def test_more_pairs_make_a_better_map(given):
     x, z, train, test = given
     few = x, z, train[:13], test
     errors = []
-    for rounds in ("0", "5"):
+    for rounds in ("1", "5"):
         mapping = fit(few, dev=False, rounds=rounds, **{"induction.keep": "1"})
         mapped = unit(mapping.source(x)), unit(mapping.target(z))
         errors.append(float((1 - (mapped[0][test[:, 0]] * mapped[1][test[:, 1]]).sum(1)).mean()))
@@ -85,9 +85,9 @@ def test_a_dev_lexicon_too_small_to_decide_is_trained_on(given):
 def test_how_good_the_pairs_are_is_told(given):
     """On the words of dev, where that is known."""
     trace = Trace()
-    x, z, _, dev = given
-    fit(given, trace=trace, rounds="0", **{"induction.keep": "1"})
-    mapping = fit(given, rounds="0", dev=False, **{"induction.keep": "1"})
+    x, z, train, dev = given
+    fit(given, trace=trace, rounds="1", **{"induction.keep": "1"})
+    mapping = get_method("procrustes").fit(x, z, train[:40])
     induced = Induction()(unit(mapping.source(x)), unit(mapping.target(z)), torch.Generator()).pairs.tolist()
     gold = dev.tolist()
     judged = [pair for pair in induced if pair[0] in {source for source, _ in gold}]
@@ -135,7 +135,7 @@ BAD = [
     ({"induction": "all"}, "can only be given from Python"),
     ({"precision": "90"}, "precision=90.0; needed a number from 0 to 1"),
     ({"least_share": "-1"}, "least_share=-1.0; needed a number from 0 to 1"),
-    ({"rounds": "-1"}, "rounds=-1; needed at least 0"),
+    ({"rounds": "0"}, "rounds=0; needed at least 1"),
     ({"normalize": "center"}, "let normalize end in unit"),
 ]
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "--unsupervised", is_flag=True, help="Learn without a dictionary: METHOD_unsupervised, by default rapo's."
 )
-@click.option("--rounds", type=click.IntRange(min=0), help="Rounds of self-learning; short for --set rounds=N.")
+@click.option("--rounds", type=click.IntRange(min=1), help="Rounds of self-learning; short for --set rounds=N.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method; repeatable.")
 @click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 @click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
 
+RARE_FROM = 100.0
+"""Among the first words of a table rank says little about how frequent they are."""
 LEAST_JUDGED = 20
 """Of fewer dev words nothing can be said."""
 
@@ -42,6 +44,9 @@ class Induction:
     so that pairs that are mutual come twice."""
     sure: Literal["score", "margin"] = "score"
     """How sure a pair is: its CSLS score, or by how much that exceeds the next best (of both directions the less)."""
+    frequent: float = 0.0
+    """How much the more frequent of two candidates is preferred: so many times the logarithm of its rank is taken off
+    its score. Of the forms of a word the most frequent one is most often the one in dictionaries."""
     threshold: float | None = None
     """Pairs that are less sure than this are left out."""
     share: float = 1.0
@@ -54,6 +59,8 @@ class Induction:
             raise SettingsError(f"induction: max_rank={self.max_rank}, k={self.k}; needed at least 1")
         if self.candidates is not None and self.candidates < self.max_rank:
             raise SettingsError(f"induction: candidates={self.candidates}; needed at least max_rank={self.max_rank}")
+        if self.frequent < 0:
+            raise SettingsError(f"induction: frequent={self.frequent}; needed at least 0")
         for name in ("share", "keep"):
             if not 0 < getattr(self, name) <= 1:
                 raise SettingsError(f"induction: {name}={getattr(self, name)}; needed a number above 0, at most 1")
@@ -83,7 +90,8 @@ class Induction:
         self, words: Tensor, queries: Tensor, keys: Tensor, r_queries: Tensor, r_keys: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:
         """The best key of some queries: (query, key), and how sure it is."""
-        bias = -r_keys / 2
+        rarity = torch.log(torch.arange(len(keys), device=keys.device, dtype=keys.dtype) + RARE_FROM)
+        bias = -(r_keys + self.frequent * rarity) / 2
         if self.keep == 1:
             found = topk(queries[words], keys, 2 if self.sure == "margin" else 1, bias=bias)
         else:
@@ -101,21 +109,27 @@ class Induction:
         return pairs, scores
 
 
-def surest(induced: Induced, dev: Tensor, precision: float, *, least: float = 0.0) -> Tensor:
+def surest(induced: Induced, dev: Tensor | None, precision: float, *, least: float = 0.0) -> Tensor:
     """The surest pairs: as many as have at least this precision on the words of the dev pairs (p, 2).
 
     However poor they are, this least share of all is taken, and so many that `LEAST_JUDGED` of them can be judged.
+    Where nothing is known it is the least share.
     """
     order = induced.scores.argsort(descending=True, stable=True)
-    pairs = induced.pairs[order]
+    taken = round(least * len(order))
+    if dev is not None:
+        taken = max(taken, _as_good_as(induced.pairs[order], dev, precision))
+    return induced.pairs[order[:taken].sort().values]
+
+
+def _as_good_as(pairs: Tensor, dev: Tensor, precision: float) -> int:
+    """How many of the pairs, the surest first, have this precision."""
     judged = torch.isin(pairs[:, 0], dev[:, 0]).nonzero()[:, 0]
     if not len(judged):
-        return induced.pairs
+        return 0
     right = is_among(pairs[judged], dev).double()
     good = (right.cumsum(0) / torch.arange(1, len(judged) + 1, device=right.device) >= precision).nonzero()[:, 0]
-    last = max([min(LEAST_JUDGED, len(judged)) - 1, *good[-1:].tolist()])
-    taken = max(int(judged[last]) + 1, round(least * len(pairs)))
-    return induced.pairs[order[:taken].sort().values]
+    return int(judged[max([min(LEAST_JUDGED, len(judged)) - 1, *good[-1:].tolist()])]) + 1
 
 
 def is_among(pairs: Tensor, others: Tensor) -> Tensor:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.errors import SettingsError
 from bilex.induction.neighbours import Induction, together
 from bilex.methods.base import Method
 from bilex.methods.rapo import Rapo
 from bilex.methods.self_learning import SelfLearning
+from bilex.methods.vecmap import VecMap
 from bilex.methods.vecmap_unsupervised import VecMapUnsupervised
 from bilex.normalize import unit
 
@@ -32,17 +34,27 @@ class RapoSemi(SelfLearning):
 
     base: Method = field(default_factory=lambda: Rapo(refit=False, go_on=False))
     rounds: int = 1
-    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin"))
+    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", frequent=0.04))
     precision: float | None = 0.9
     few: int = 1500
     """A dictionary of fewer source words than this is too small."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
     """What makes it larger."""
+    linear_rounds: int = 3
+    """Rounds with a linear map that follow, with pairs as sure as those of the other rounds."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.linear_rounds < 1:
+            raise SettingsError(f"{self.name}: linear_rounds={self.linear_rounds}; needed at least 1")
 
     def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
         """The dictionary; if it is too small, with mutual neighbours under the linear map."""
         if len(torch.unique(pairs[:, 0])) >= self.few:
             return pairs
-        mapping = self.initial.fit(x, z, pairs, generator=generator, trace=trace)
-        mapped = unit(mapping.source(x)), unit(mapping.target(z))
-        return together(pairs, self.induction(*mapped, generator).pairs)
+        mapping, larger = self.initial.fit(x, z, pairs, generator=generator, trace=trace), pairs
+        for _ in range(self.linear_rounds):
+            mapped = unit(mapping.source(x)), unit(mapping.target(z))
+            larger = together(pairs, self.believed(*mapped, None, generator))
+            mapping = VecMap().fit(x, z, larger)
+        return larger

@@ -28,8 +28,8 @@ class SelfLearning(Method):
     Each round maps both tables, takes the pairs that `induction` believes in, and adds those of them whose source word
     is not in the dictionary, which always stays. Dev words are a few frequent ones, self-learning is for all the
     others: the last round is kept whose MRR on dev is not below that of the best by more than a standard error of the
-    difference. Without dev it is the round with the highest mean cosine of its pairs. In the end, one more
-    round is trained on its pairs, with those of dev.
+    difference. With its pairs and those of dev the final round is trained. Without dev it is the round with the
+    highest mean cosine of its pairs.
     """
 
     name = "self_learning"
@@ -41,20 +41,22 @@ class SelfLearning(Method):
     again: Method | None = None
     """The method of the later rounds."""
     rounds: int = 5
+    """So often pairs are added."""
     induction: Induction = field(default_factory=Induction)
     warm: bool = True
     """Whether a method that can make use of the mapping of the round before is given it."""
     precision: float | None = None
-    """With dev, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
+    """If set, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
     least_share: float = 0.35
-    """But not fewer than this share of all: dev words are few, and the most frequent ones have many senses."""
+    """But not fewer than this share of all: dev words are few, and frequent ones have many senses. Without dev, so many
+    are taken."""
     least_dev: int = 100
     """Fewer dev words than this can decide nothing: they are trained on, and the mean cosine decides."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rounds < 0:
-            raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 0")
+        if self.rounds < 1:
+            raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 1")
         for name in ("precision", "least_share"):
             if not 0 <= (getattr(self, name) or 0) <= 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to 1")
@@ -78,14 +80,11 @@ class SelfLearning(Method):
             trace.checkpoint(now.arrays(), round=now.number)
         else:
             now = _Rounds.restored(state, generator, x.device)
-        while now.number <= self.rounds:
+        while now.number < self.rounds + (dev is None):  # with dev, the final round is trained on dev too
             mapping = self._train(x, z, now, dev, trace, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
-            found = self.induction(*mapped, generator)
-            induced = found.pairs
-            if dev is not None and self.precision is not None:
-                induced = surest(found, dev, self.precision, least=self.least_share)
+            induced = self.believed(*mapped, dev, generator)
             cosine = mean_cosine(*mapped, induced, min(self.induction.max_rank, len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
             enlarged = together(pairs, induced)
@@ -111,6 +110,11 @@ class SelfLearning(Method):
         """What the first round learns from: the dictionary."""
         return pairs
 
+    def believed(self, x: Tensor, z: Tensor, dev: Tensor | None, generator: Generator) -> Tensor:
+        """Pairs of two mapped tables."""
+        found = self.induction(x, z, generator)
+        return found.pairs if self.precision is None else surest(found, dev, self.precision, least=self.least_share)
+
     def _train(
         self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
     ) -> Mapping:
@@ -123,7 +127,7 @@ class SelfLearning(Method):
     def _finish(
         self, x: Tensor, z: Tensor, now: _Rounds, pairs: Tensor, dev: Tensor | None, trace: Trace, state: State | None
     ) -> Mapping:
-        """The round that was kept; with dev, one more from there, for which the dev pairs belong to the dictionary."""
+        """The round that was kept; with dev, the next one from there, with the dev pairs in the dictionary."""
         if state is None or state.inner() is None:  # else it has been said
             trace(round=now.number, kept_round=now.kept_round)
         assert now.kept is not None
