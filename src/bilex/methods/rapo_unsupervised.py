@@ -13,3 +13,5 @@ class RapoUnsupervised(RapoSemi):
 
     name = "rapo_unsupervised"
     needs_pairs = False
+
+    rounds: int = 2
