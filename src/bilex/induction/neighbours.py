@@ -35,8 +35,10 @@ class Induction:
     """Only so many of the most frequent words of each language are looked at."""
     candidates: int | None = None
     """So many are looked at as their translations, and compete with them; none: the same."""
+    beyond: bool = True
+    """Whether a translation beyond `max_rank`, one of the other candidates, makes a pair."""
     k: int = 10
-    """Neighbours of CSLS."""
+    """Neighbours of CSLS; with 0 there is no penalty, and the score is twice the cosine."""
     direction: Literal["mutual", "forward", "backward", "union"] = "mutual"
     """Pairs that are each other's best; best targets of sources; best sources of targets; or these one after the other,
     so that pairs that are mutual come twice."""
@@ -50,8 +52,10 @@ class Induction:
     """Each score is looked at with this probability only: chance that lets self-learning leave a poor optimum."""
 
     def __post_init__(self) -> None:
-        if self.max_rank < 1 or self.k < 1:
-            raise SettingsError(f"induction: max_rank={self.max_rank}, k={self.k}; needed at least 1")
+        if self.max_rank < 1:
+            raise SettingsError(f"induction: max_rank={self.max_rank}; needed at least 1")
+        if self.k < 0:
+            raise SettingsError(f"induction: k={self.k}; needed at least 0")
         if self.candidates is not None and self.candidates < self.max_rank:
             raise SettingsError(f"induction: candidates={self.candidates}; needed at least max_rank={self.max_rank}")
         for name in ("share", "keep"):
@@ -64,8 +68,8 @@ class Induction:
         """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency."""
         reach = self.candidates or self.max_rank
         x, z = x[:reach], z[:reach]
-        near_x, near_z = topk(x, z, self.k).values, topk(z, x, self.k).values
-        r_x, r_z = near_x.mean(1), near_z.mean(1)
+        near_x, near_z = topk(x, z, max(1, self.k)).values, topk(z, x, max(1, self.k)).values
+        r_x, r_z = (near.mean(1) if self.k else 0 * near[:, 0] for near in (near_x, near_z))
         sources = torch.arange(min(self.max_rank, len(x)), device=x.device)
         targets = torch.arange(min(self.max_rank, len(z)), device=z.device)
         found = []
@@ -92,6 +96,9 @@ class Induction:
         return torch.stack([words, found.indices[:, 0]], 1), 2 * found.values[:, 0] - less
 
     def _believed(self, pairs: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+        if not self.beyond:
+            within = (pairs < self.max_rank).all(1)
+            pairs, scores = pairs[within], scores[within]
         if self.threshold is not None:
             good = scores >= self.threshold
             pairs, scores = pairs[good], scores[good]

@@ -50,7 +50,7 @@ class RCSLS(Method):
                 rate /= 2
             if not (risen and self.spectral):
                 before = loss, gradient, w
-            _, gradient, w = before
+            gradient, w = before[1:]
             if rate < 1e-4:
                 break
             trace(iteration=iteration, loss=loss, learning_rate=rate)
