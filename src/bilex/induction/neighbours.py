@@ -68,27 +68,36 @@ class Induction:
         """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency."""
         reach = self.candidates or self.max_rank
         x, z = x[:reach], z[:reach]
-        near_x, near_z = topk(x, z, max(1, self.k)).values, topk(z, x, max(1, self.k)).values
-        r_x, r_z = (near.mean(1) if self.k else 0 * near[:, 0] for near in (near_x, near_z))
+        near_x, near_z = topk(x, z, max(1, self.k)), topk(z, x, max(1, self.k))
+        r_x, r_z = (near.values.mean(1) if self.k else 0 * near.values[:, 0] for near in (near_x, near_z))
         sources = torch.arange(min(self.max_rank, len(x)), device=x.device)
         targets = torch.arange(min(self.max_rank, len(z)), device=z.device)
         found = []
         if self.direction != "backward":
-            found.append(self._best(sources, x, z, r_x, r_z, generator))
+            found.append(self._best(sources, x, z, near_x, r_x, r_z, generator))
         if self.direction == "mutual":
             targets = torch.unique(found[0][0][:, 1])
         if self.direction != "forward":
-            pairs, scores = self._best(targets, z, x, r_z, r_x, generator)
+            pairs, scores = self._best(targets, z, x, near_z, r_z, r_x, generator)
             found.append((pairs.flip(1), scores))
         pairs, scores = self._believed(*(_mutual(*found) if self.direction == "mutual" else _joined(found)))
-        return Induced(pairs, scores, float((near_x[:, 0].mean() + near_z[:, 0].mean()) / 2))
+        return Induced(pairs, scores, float((near_x.values[:, 0].mean() + near_z.values[:, 0].mean()) / 2))
 
     def _best(
-        self, words: Tensor, queries: Tensor, keys: Tensor, r_queries: Tensor, r_keys: Tensor, generator: Generator
+        self,
+        words: Tensor,
+        queries: Tensor,
+        keys: Tensor,
+        near: TopK,
+        r_queries: Tensor,
+        r_keys: Tensor,
+        generator: Generator,
     ) -> tuple[Tensor, Tensor]:
-        """The best key of some queries: (query, key), and how sure it is."""
+        """The best key of some queries: (query, key), and how sure it is; near: the nearest keys of all queries."""
         bias = -r_keys / 2
-        if self.keep == 1:
+        if self.k == 0 and self.keep == 1 and self.sure == "score":
+            found = TopK(near.values[words], near.indices[words])
+        elif self.keep == 1:
             found = topk(queries[words], keys, 2 if self.sure == "margin" else 1, bias=bias)
         else:
             found = best_of_some(queries[words], keys, self.keep, bias=bias, generator=generator)
