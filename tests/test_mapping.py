@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex.errors import AlignmentError
-from bilex.mapping import LinearMapping, Mapping, mapping_from_arrays
+from bilex.mapping import LinearMapping, Mapping, mapping_from_arrays, nested_arrays, nested_mapping
 
 
 def normal(*shape, rng_seed=0):
@@ -29,6 +29,15 @@ def test_arrays_round_trip(mapping):
     assert type(again) is type(mapping)
     assert torch.equal(again.source(ROWS), mapping.source(ROWS))
     assert torch.equal(again.target(ROWS), mapping.target(ROWS))
+
+
+def test_a_mapping_inside_of_something():
+    mapping = LinearMapping(source_matrix=A, target_matrix=B)
+    arrays = nested_arrays(mapping, "inner.")
+    assert set(arrays) == {"inner.linear.source_matrix", "inner.linear.target_matrix"}
+    again = nested_mapping({"other": A, **arrays}, "inner.")
+    assert torch.equal(again.source(ROWS), mapping.source(ROWS))
+    assert nested_mapping({"other": A}, "inner.") is None
 
 
 def test_immutable():

@@ -75,6 +75,20 @@ class LinearMapping(Mapping, kind="linear"):
         return cls(**arrays)
 
 
+def nested_arrays(mapping: Mapping, prefix: str) -> dict[str, Tensor]:
+    """The arrays of a mapping that is a part of something, with its kind in their names."""
+    return {f"{prefix}{mapping.kind}.{name}": array for name, array in mapping.arrays().items()}
+
+
+def nested_mapping(arrays: dict[str, Tensor], prefix: str) -> Mapping | None:
+    """The inverse of `nested_arrays`; none if there are no arrays of that prefix."""
+    found = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    if not found:
+        return None
+    kind = next(iter(found)).partition(".")[0]
+    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()})
+
+
 def mapping_from_arrays(kind: str, arrays: dict[str, Tensor]) -> Mapping:
     """A mapping of the named kind."""
     if kind not in Mapping.kinds:

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from bilex.evaluation.criterion import agreement, mean_cosine, reciprocal_ranks
+from bilex.evaluation.criterion import agreement, mean_cosine, reciprocal_ranks, translated_cosine
 from bilex.induction.neighbours import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import unit
@@ -26,6 +26,20 @@ def test_reciprocal_ranks():
 def test_words_without_a_pair_count_in_the_mean_cosine():
     x = rows(10, 0)
     assert mean_cosine(x, x, torch.tensor([[0, 0], [4, 4]]), 10) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("max_rank", [1000, 30, 12])
+def test_translated_cosine(max_rank):
+    x, z = rows(40, 0), rows(50, 1)
+    cosines = x @ z.T
+    best = (2 * cosines - cosines.T.topk(10).values.mean(1)).argmax(1)
+    expected = [float(cosines[i, j]) for i, j in enumerate(best.tolist()) if i < max_rank and j < max_rank]
+    assert translated_cosine(x, z, max_rank=max_rank) == pytest.approx(sum(expected) / len(expected))
+
+
+def test_translated_cosine_of_nothing():
+    x = rows(10, 0)
+    assert translated_cosine(x[:1], torch.cat([-x[:1], x[:1]]), max_rank=1) == -1
 
 
 def self_learnt(x, z, rounds=10):

@@ -17,15 +17,16 @@ def induce(x, z, **settings):
 def slow(x, z, k):
     """All CSLS scores, and the best of each row and column."""
     cosines = x @ z.T
-    r_x, r_z = (c.topk(k, dim=1).values.mean(1) for c in (cosines, cosines.T))
+    r_x, r_z = (c.topk(k, dim=1).values.sum(1) / max(1, k) for c in (cosines, cosines.T))
     scores = 2 * cosines - r_x[:, None] - r_z
     return scores, scores.argmax(1).tolist(), scores.argmax(0).tolist()
 
 
+@pytest.mark.parametrize("k", [5, 0])
 @pytest.mark.parametrize("max_rank", [1000, 25])
-def test_every_direction(max_rank):
+def test_every_direction(max_rank, k):
     x, z = rows(60), rows(50, rng_seed=1)
-    scores, targets, sources = slow(x[:max_rank], z[:max_rank], 5)
+    scores, targets, sources = slow(x[:max_rank], z[:max_rank], k)
     forward, backward = list(enumerate(targets)), [(i, j) for j, i in enumerate(sources)]
     expected = {
         "forward": forward,
@@ -34,7 +35,7 @@ def test_every_direction(max_rank):
         "mutual": [pair for pair in forward if pair in backward],
     }
     for direction, pairs in expected.items():
-        found = induce(x, z, max_rank=max_rank, k=5, direction=direction)
+        found = induce(x, z, max_rank=max_rank, k=k, direction=direction)
         assert list(map(tuple, found.pairs.tolist())) == pairs
         cosines = x[:max_rank] @ z[:max_rank].T
         assert found.best_cosine == pytest.approx(float((cosines.amax(0).mean() + cosines.amax(1).mean()) / 2))
@@ -54,6 +55,8 @@ def test_more_candidates_than_words_looked_at():
     for direction, pairs in expected.items():
         found = induce(x, z, max_rank=25, candidates=45, k=5, direction=direction).pairs
         assert list(map(tuple, found.tolist())) == pairs
+        within = induce(x, z, max_rank=25, candidates=45, beyond=False, k=5, direction=direction).pairs
+        assert list(map(tuple, within.tolist())) == [pair for pair in pairs if max(pair) < 25]
 
 
 def test_margin():
@@ -140,7 +143,7 @@ def test_chance():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"max_rank": 0}, {"k": 0}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}, {"frequent": -1}],
+    [{"max_rank": 0}, {"k": -1}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}, {"frequent": -1}],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(SettingsError, match="needed"):

@@ -35,6 +35,8 @@ RELAXED: dict[str, Relaxed] = {
     # Its map is not orthogonal: it turns pairs away from hubs and so, on a rotation, a little from each other.
     "rcsls": Relaxed(cosine=0.95),
     "rapo": Relaxed(settings={"epochs": "3"}),
+    "instamap": Relaxed(python_only=frozenset({"induction"})),
+    "procrustes_refinement": Relaxed(python_only=frozenset({"induction"})),
     "self_learning": Relaxed(settings={"rounds": "1"}, python_only=frozenset({"base", "induction"})),
     "rapo_semi": Relaxed(
         settings={"rounds": "1", "base.epochs": "2"},

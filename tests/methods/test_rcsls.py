@@ -64,12 +64,62 @@ def test_spectral_keeps_singular_values_to_1(given):
     assert torch.linalg.svdvals(kept).max() <= 1 + 1e-9
 
 
-def test_the_step_is_halved_when_the_loss_rises(given):
+@pytest.mark.parametrize("spectral", [False, True])
+def test_the_step_is_halved_when_the_loss_rises(given, spectral):
     x, z, pairs = given
     trace = Trace()
-    RCSLS(learning_rate=1000.0, spectral=True, iterations=40).fit(x, z, pairs, trace=trace)
+    RCSLS(learning_rate=1000.0, spectral=spectral, iterations=40).fit(x, z, pairs, trace=trace)
     records = trace.records
+    lowest = records[0]["loss"]
     for before, now in pairwise(records):
-        halved = now["loss"] > before["loss"]
+        halved = now["loss"] > (lowest if spectral else before["loss"])  # what has risen is taken back with spectral
         assert now["learning_rate"] == before["learning_rate"] / (2 if halved else 1)
-    assert records[-1]["learning_rate"] < 1000
+        lowest = min(lowest, now["loss"])
+    if spectral:
+        assert records[-1]["learning_rate"] < 1000
+
+
+def clipped(w):
+    u, s, vt = torch.linalg.svd(w)
+    return (u * s.clamp_max(1)) @ vt
+
+
+def by_hand(method, x, z, pairs, rates):
+    """The iterates of given steps, each from the best matrix so far if the method takes steps back."""
+    x_d, z_d = x[pairs[:, 0]], z[pairs[:, 1]]
+    w = start = procrustes(x_d, z_d)
+    losses = []
+    for rate in rates:
+        losses.append(float(dense_loss(w, x, z, pairs, method.k)))
+        start = w if not method.spectral or losses[-1] == min(losses) else start
+        w = start - rate * method.loss(start, x, z, x_d, z_d)[1]
+        w = clipped(w) if method.spectral else w
+    return w, losses
+
+
+@pytest.mark.parametrize("spectral", [False, True])
+def test_a_step_that_raised_the_loss_is_taken_back_with_spectral_only(given, spectral):
+    x, z, pairs = given
+    method, trace = RCSLS(learning_rate=1000.0, spectral=spectral, iterations=12), Trace()
+    mapping = method.fit(x, z, pairs, trace=trace)
+    rates = [record["learning_rate"] for record in trace.records]
+    expected, losses = by_hand(method, x, z, pairs, rates)
+    torch.testing.assert_close(mapping.source_matrix, expected)
+    assert [record["loss"] for record in trace.records] == pytest.approx(losses)
+    assert (rates[-1] < rates[0]) == spectral
+
+
+@pytest.mark.parametrize(("spectral", "kept"), [(False, 2), (True, 1)])
+def test_which_matrix_is_gone_back_to(given, monkeypatch, spectral, kept):
+    """By losses that are made up; the last step would be too small, so that it ends there."""
+    x, z, pairs = given
+    losses, matrices = iter([1.0, 0.5, 0.7]), []
+
+    def told(_, w, *__):
+        matrices.append(w)
+        return next(losses), torch.ones_like(w)
+
+    monkeypatch.setattr(RCSLS, "loss", told)
+    mapping = RCSLS(learning_rate=1.9e-4, spectral=spectral).fit(x, z, pairs, trace=Trace())
+    assert len(matrices) == 3
+    assert torch.equal(mapping.source_matrix, matrices[kept])

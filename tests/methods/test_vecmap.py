@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 import torch
 
+from bilex import align, get_method
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
@@ -59,3 +61,32 @@ def test_fewer_pairs_than_dimensions(given, p):
     mapping = VecMap().fit(x.float(), z.float(), pairs[:p])
     assert mapping.source(x).isfinite().all()
     assert mapping.target(z).isfinite().all()
+
+
+def numpy_aaai(x, z, pairs):
+    """From raw rows: unit, center; whiten; rotate; S on the target side; de-whiten. The cosines of all pairs."""
+    x, z = unit_rows(x), unit_rows(z)
+    x, z = x - x.mean(0), z - z.mean(0)
+
+    def whitening(rows):
+        _, s, vt = np.linalg.svd(rows, full_matrices=False)
+        return vt.T @ np.diag(1 / s) @ vt
+
+    a, b = whitening(x[pairs[:, 0]]), whitening(z[pairs[:, 1]])
+    x, z = x @ a, z @ b
+    u, s, vt = np.linalg.svd(x[pairs[:, 0]].T @ z[pairs[:, 1]])
+    x, z = x @ u, z @ vt.T @ np.diag(s)
+    x, z = x @ u.T @ np.linalg.inv(a) @ u, z @ vt @ np.linalg.inv(b) @ vt.T
+    return unit_rows(x) @ unit_rows(z).T
+
+
+def unit_rows(rows):
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_the_variant_of_the_aaai_paper(world):
+    method = get_method("vecmap", {"reweight": "target", "normalize": "unit,center"})
+    made = align(world.source, world.target, world.train, method=method)
+    pairs = world.train.index(world.source, world.target).pairs
+    expected = numpy_aaai(world.source.rows.astype(np.float64), world.target.rows.astype(np.float64), pairs)
+    np.testing.assert_allclose(made.source_rows @ made.target_rows.T, expected, atol=1e-5)

@@ -32,6 +32,19 @@ def mean_cosine(x: Tensor, z: Tensor, pairs: Tensor, words: int) -> float:
     return float((x[pairs[:, 0]] * z[pairs[:, 1]]).sum()) / words
 
 
+def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 10) -> float:
+    """Mean cosine of the most frequent source words with their translations by CSLS: the criterion of MUSE.
+
+    x: (n, d), z: (m, d), unit rows. All target words compete. Only translations that are themselves among the
+    `max_rank` most frequent words count; -1 if there are none.
+    """
+    penalty = topk(z, x, k).values.mean(1)
+    found = topk(x[:max_rank], z, 1, bias=-penalty / 2).indices[:, 0]
+    sources = (found < max_rank).nonzero()[:, 0]
+    cosines = (x[sources] * z[found[sources]]).sum(1, dtype=torch.float64)
+    return float(cosines.mean()) if len(sources) else -1.0
+
+
 def agreement(x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, k: int = 10) -> float:
     """Whether induced pairs (p, 2) are of one piece: the share of them that a map fitted to some others gives back.
 

@@ -37,8 +37,10 @@ class Induction:
     """Only so many of the most frequent words of each language are looked at."""
     candidates: int | None = None
     """So many are looked at as their translations, and compete with them; none: the same."""
+    beyond: bool = True
+    """Whether a translation beyond `max_rank`, one of the other candidates, makes a pair."""
     k: int = 10
-    """Neighbours of CSLS."""
+    """Neighbours of CSLS; with 0 there is no penalty, and the score is twice the cosine."""
     direction: Literal["mutual", "forward", "backward", "union"] = "mutual"
     """Pairs that are each other's best; best targets of sources; best sources of targets; or these one after the other,
     so that pairs that are mutual come twice."""
@@ -55,8 +57,10 @@ class Induction:
     """Each score is looked at with this probability only: chance that lets self-learning leave a poor optimum."""
 
     def __post_init__(self) -> None:
-        if self.max_rank < 1 or self.k < 1:
-            raise SettingsError(f"induction: max_rank={self.max_rank}, k={self.k}; needed at least 1")
+        if self.max_rank < 1:
+            raise SettingsError(f"induction: max_rank={self.max_rank}; needed at least 1")
+        if self.k < 0:
+            raise SettingsError(f"induction: k={self.k}; needed at least 0")
         if self.candidates is not None and self.candidates < self.max_rank:
             raise SettingsError(f"induction: candidates={self.candidates}; needed at least max_rank={self.max_rank}")
         if self.frequent < 0:
@@ -71,28 +75,37 @@ class Induction:
         """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency."""
         reach = self.candidates or self.max_rank
         x, z = x[:reach], z[:reach]
-        near_x, near_z = topk(x, z, self.k).values, topk(z, x, self.k).values
-        r_x, r_z = near_x.mean(1), near_z.mean(1)
+        near_x, near_z = topk(x, z, max(1, self.k)), topk(z, x, max(1, self.k))
+        r_x, r_z = (near.values.mean(1) if self.k else 0 * near.values[:, 0] for near in (near_x, near_z))
         sources = torch.arange(min(self.max_rank, len(x)), device=x.device)
         targets = torch.arange(min(self.max_rank, len(z)), device=z.device)
         found = []
         if self.direction != "backward":
-            found.append(self._best(sources, x, z, r_x, r_z, generator))
+            found.append(self._best(sources, x, z, near_x, r_x, r_z, generator))
         if self.direction == "mutual":
             targets = torch.unique(found[0][0][:, 1])
         if self.direction != "forward":
-            pairs, scores = self._best(targets, z, x, r_z, r_x, generator)
+            pairs, scores = self._best(targets, z, x, near_z, r_z, r_x, generator)
             found.append((pairs.flip(1), scores))
         pairs, scores = self._believed(*(_mutual(*found) if self.direction == "mutual" else _joined(found)))
-        return Induced(pairs, scores, float((near_x[:, 0].mean() + near_z[:, 0].mean()) / 2))
+        return Induced(pairs, scores, float((near_x.values[:, 0].mean() + near_z.values[:, 0].mean()) / 2))
 
     def _best(
-        self, words: Tensor, queries: Tensor, keys: Tensor, r_queries: Tensor, r_keys: Tensor, generator: Generator
+        self,
+        words: Tensor,
+        queries: Tensor,
+        keys: Tensor,
+        near: TopK,
+        r_queries: Tensor,
+        r_keys: Tensor,
+        generator: Generator,
     ) -> tuple[Tensor, Tensor]:
-        """The best key of some queries: (query, key), and how sure it is."""
+        """The best key of some queries: (query, key), and how sure it is; near: the nearest keys of all queries."""
         rarity = torch.log(torch.arange(len(keys), device=keys.device, dtype=keys.dtype) + RARE_FROM)
         bias = -(r_keys + self.frequent * rarity) / 2
-        if self.keep == 1:
+        if self.k == self.frequent == 0 and self.keep == 1 and self.sure == "score":
+            found = TopK(near.values[words], near.indices[words])
+        elif self.keep == 1:
             found = topk(queries[words], keys, 2 if self.sure == "margin" else 1, bias=bias)
         else:
             found = best_of_some(queries[words], keys, self.keep, bias=bias, generator=generator)
@@ -100,6 +113,9 @@ class Induction:
         return torch.stack([words, found.indices[:, 0]], 1), 2 * found.values[:, 0] - less
 
     def _believed(self, pairs: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+        if not self.beyond:
+            within = (pairs < self.max_rank).all(1)
+            pairs, scores = pairs[within], scores[within]
         if self.threshold is not None:
             good = scores >= self.threshold
             pairs, scores = pairs[good], scores[good]

@@ -24,7 +24,9 @@ class RCSLS(Method):
 
     Minimizes −mean[2 zᵢ·xᵢW − mean of the k largest z·xᵢW over all z − mean of the k largest zᵢ·xW over all x] over the
     train pairs, in full batches from the Procrustes map, neighbours found anew at each step; the step size is halved
-    whenever the loss has risen. W is unconstrained, or with `spectral` kept to singular values of at most 1.
+    whenever the loss has risen. W is unconstrained, or with `spectral` kept to singular values of at most 1. A step
+    that has raised the loss is taken back with `spectral` only: without it the authors' program means to do so too,
+    but changes the matrix that it goes back to, and its figures are those of steps that are kept.
     """
 
     name = "rcsls"
@@ -39,15 +41,20 @@ class RCSLS(Method):
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, trace: Trace, **_: Any) -> LinearMapping:
         """The last iterate, as in the authors' program."""
         x_d, z_d = x[pairs[:, 0]], z[pairs[:, 1]]
-        w, rate, before = procrustes(x_d, z_d), self.learning_rate, float("inf")
+        w, rate = procrustes(x_d, z_d), self.learning_rate
+        before = float("inf"), w, w
         for iteration in range(1, self.iterations + 1):
             loss, gradient = self.loss(w, x, z, x_d, z_d)
-            if loss > before:
+            risen = loss > before[0]
+            if risen:
                 rate /= 2
+            if not (risen and self.spectral):
+                before = loss, gradient, w
+            gradient, w = before[1:]
             if rate < 1e-4:
                 break
             trace(iteration=iteration, loss=loss, learning_rate=rate)
-            w, before = w - rate * gradient, loss
+            w = w - rate * gradient
             if self.spectral:
                 u, s, vt = torch.linalg.svd(w)
                 w = (u * s.clamp_max(1)) @ vt

@@ -10,7 +10,7 @@ import torch
 from bilex.errors import AlignmentError, SettingsError
 from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks
 from bilex.induction.neighbours import Induction, is_among, surest, together
-from bilex.mapping import Mapping, mapping_from_arrays
+from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
@@ -170,7 +170,7 @@ class _Rounds:
         arrays["generator"] = self.generator.get_state()
         for name, mapping in (("mapping", self.mapping), ("kept", self.kept)):
             if mapping is not None:
-                arrays |= {f"{name}.{mapping.kind}.{key}": array for key, array in mapping.arrays().items()}
+                arrays |= nested_arrays(mapping, f"{name}.")
         return arrays
 
     @classmethod
@@ -181,7 +181,7 @@ class _Rounds:
         now = cls(arrays["pairs"], generator)
         now.kept_pairs, now.best_scores = arrays["kept_pairs"], state.arrays["scores"]
         now.number, now.kept_round = arrays["numbers"].tolist()
-        now.mapping, now.kept = _mapping(arrays, "mapping."), _mapping(arrays, "kept.")
+        now.mapping, now.kept = nested_mapping(arrays, "mapping."), nested_mapping(arrays, "kept.")
         return now
 
 
@@ -190,11 +190,3 @@ def _quality(induced: Tensor, dev: Tensor) -> dict[str, float | None]:
     judged = induced[torch.isin(induced[:, 0], dev[:, 0])]
     right = 100 * float(is_among(judged, dev).double().mean()) if len(judged) else None
     return {"dev_induced": len(judged), "dev_right": right}
-
-
-def _mapping(arrays: dict[str, Tensor], prefix: str) -> Mapping | None:
-    found = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    if not found:
-        return None
-    kind = next(iter(found)).partition(".")[0]
-    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()})

@@ -55,6 +55,8 @@ class VecMapUnsupervised(Method):
     tries: int = 2
     """So often chance is played before giving up."""
     k: int = 10
+    keep_seed: bool = True
+    """Whether a dictionary that is given stays among the pairs of all rounds, or is that of the first round only."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,8 +76,9 @@ class VecMapUnsupervised(Method):
         return VecMap().fit(x, z, self.induce(x, z, pairs, generator=generator, trace=trace))
 
     def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
-        """The pairs that self-learning ends with; those of the dictionary, if there is one, stay."""
+        """The pairs that self-learning ends with; those of the dictionary, if there is one, stay with `keep_seed`."""
         first = seed if len(seed) else similar_profiles(x, z, generator, max_rank=self.first).pairs
+        seed = seed if self.keep_seed else seed[:0]
         pairs = self._first_good(x, z, first, seed, generator, trace)
         whole = Induction(max_rank=self.max_rank, k=self.k, direction="union")
         return self._improve(x, z, pairs, seed, whole, generator, trace, rounds=self.rounds)

@@ -1,0 +1,44 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from bilex import align, get_method
+from bilex.induction.neighbours import is_among
+from bilex.trace import Trace
+
+
+def induced(given, name, **settings):
+    """From forty right pairs and a wrong one."""
+    x, z, train, _ = given
+    seed = torch.cat([train[:40], torch.tensor([[150, int(train[0, 1])]])])
+    method = get_method(name, {"least_agreement": "0", **settings})
+    return seed, method.induce(x, z, seed, generator=torch.Generator().manual_seed(0), trace=Trace())
+
+
+@pytest.mark.parametrize("keep_seed", [True, False])
+def test_whether_the_dictionary_stays(given, keep_seed):
+    seed, pairs = induced(given, "vecmap_semi", keep_seed=str(keep_seed))
+    assert bool(is_among(seed, pairs).all()) == keep_seed
+    assert len(pairs) > 160
+    if not keep_seed:
+        assert bool(is_among(seed[:40], pairs).double().mean() > 0.5), "most is found again"
+
+
+def test_is_the_unsupervised_one_given_a_dictionary(given):
+    seed, pairs = induced(given, "vecmap_semi", keep_seed="true")
+    assert torch.equal(pairs, induced(given, "vecmap_unsupervised")[1])
+    assert bool(is_among(seed, pairs).all())
+
+
+@pytest.mark.parametrize(("spelling", "words"), [("identical", "w{}"), ("numerals", "{}")])
+def test_from_words_spelt_alike(exact, spelling, words):
+    """Every other pair of train has one name in both languages."""
+    alike = {word: words.format(i) for i, pair in enumerate(exact.train.pairs[::2]) for word in pair}
+    tables = [
+        replace(table, words=tuple(alike.get(word, word) for word in table.words))
+        for table in (exact.source, exact.target)
+    ]
+    made = align(*tables, method="vecmap_semi", spelling=spelling)
+    assert len(made.train) == 40
+    assert made.evaluate(exact.test).scores.p_at_1 == 100
