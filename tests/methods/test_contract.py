@@ -34,9 +34,8 @@ class Relaxed:
 RELAXED: dict[str, Relaxed] = {
     # Its map is not orthogonal: it turns pairs away from hubs and so, on a rotation, a little from each other.
     "rcsls": Relaxed(cosine=0.95),
-    "css": Relaxed(
-        settings={"epochs": "2", "steps": "20"}, cosine=0.95, python_only=frozenset({"induction"})
-    ),  # ends in RCSLS
+    # These end with its map, or may do so.
+    "css": Relaxed(settings={"epochs": "2", "steps": "20"}, cosine=0.95, python_only=frozenset({"induction"})),
     "pss": Relaxed(settings={"epochs": "2", "steps": "20"}, cosine=0.95, python_only=frozenset({"induction"})),
     "rapo": Relaxed(settings={"epochs": "3"}),
     "self_learning": Relaxed(settings={"rounds": "1"}, python_only=frozenset({"base", "induction"})),
