@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from bilex.evaluation.criterion import agreement, mean_cosine, reciprocal_ranks, translated_cosine
+from bilex.evaluation.criterion import agreement, mean_cosine, mean_csls, reciprocal_ranks, translated_cosine
 from bilex.induction.neighbours import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import unit
@@ -40,6 +40,22 @@ def test_translated_cosine(max_rank):
 def test_translated_cosine_of_nothing():
     x = rows(10, 0)
     assert translated_cosine(x[:1], torch.cat([-x[:1], x[:1]]), max_rank=1) == -1
+
+
+@pytest.mark.parametrize(("words", "most_hits"), [(1000, 1000), (1000, 2), (25, 1)])
+def test_mean_csls_leaves_hubs_out(words, most_hits):
+    x, z = rows(40, 0), rows(30, 1)
+    cosines = x @ z.T
+    scores = 2 * cosines - cosines.topk(5).values.mean(1)[:, None] - cosines.T.topk(5).values.mean(1)
+    best = scores[:words].argmax(1).tolist()
+    kept = [float(scores[i, j]) for i, j in enumerate(best) if best.count(j) <= most_hits]
+    assert kept
+    assert (len(kept) < len(best)) == (most_hits < 1000)
+    assert mean_csls(x, z, words=words, most_hits=most_hits, k=5) == pytest.approx(sum(kept) / len(kept))
+
+
+def test_mean_csls_of_hubs_alone():
+    assert mean_csls(rows(40, 0), rows(1, 1)) == -4
 
 
 def self_learnt(x, z, rounds=10):

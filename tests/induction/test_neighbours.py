@@ -67,10 +67,14 @@ def test_margin():
     torch.testing.assert_close(forward.scores, ahead)
     mutual = induce(x, z, k=5, sure="margin")
     torch.testing.assert_close(mutual.scores, torch.minimum(ahead[mutual.pairs[:, 0]], ahead_back[mutual.pairs[:, 1]]))
+    mean = induce(x, z, k=5, sure="mean_margin")
+    assert mean.pairs.tolist() == mutual.pairs.tolist()
+    torch.testing.assert_close(mean.scores, (ahead[mean.pairs[:, 0]] + ahead_back[mean.pairs[:, 1]]) / 2)
     half = induce(x, z, k=5, sure="margin", share=0.5)
     assert float(half.scores.min()) >= float(mutual.scores.median())
-    with pytest.raises(SettingsError, match="leave sure=margin out"):
-        Induction(sure="margin", keep=0.5)
+    for sure in ("margin", "mean_margin"):
+        with pytest.raises(SettingsError, match=f"leave sure={sure} out"):
+            Induction(sure=sure, keep=0.5)
 
 
 def test_the_more_frequent_of_two():
@@ -92,6 +96,17 @@ def test_threshold_and_share():
     half = induce(x, z, direction="forward", share=0.5)
     assert len(half.pairs) == 30
     assert float(half.scores.min()) >= float(found.scores.median())
+
+
+def test_at_most_so_many():
+    x, z = rows(60), rows(50, rng_seed=1)
+    found = induce(x, z, direction="forward")
+    few = induce(x, z, direction="forward", most=7)
+    surest = found.scores.argsort(descending=True)[:7].sort().values
+    assert few.pairs.tolist() == found.pairs[surest].tolist()
+    assert torch.equal(few.scores, found.scores[surest])
+    assert len(induce(x, z, direction="forward", most=7, share=0.05).pairs) == 3
+    assert induce(x, z, direction="forward", most=1000).pairs.tolist() == found.pairs.tolist()
 
 
 class TestSurest:
@@ -143,7 +158,7 @@ def test_chance():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"max_rank": 0}, {"k": -1}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}, {"frequent": -1}],
+    [{"max_rank": 0}, {"k": -1}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}, {"frequent": -1}, {"most": 0}],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(SettingsError, match="needed"):

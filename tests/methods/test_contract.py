@@ -34,6 +34,9 @@ class Relaxed:
 RELAXED: dict[str, Relaxed] = {
     # Its map is not orthogonal: it turns pairs away from hubs and so, on a rotation, a little from each other.
     "rcsls": Relaxed(cosine=0.95),
+    # These end with its map, or may do so.
+    "css": Relaxed(settings={"epochs": "2", "steps": "20"}, cosine=0.95, python_only=frozenset({"induction"})),
+    "pss": Relaxed(settings={"epochs": "2", "steps": "20"}, cosine=0.95, python_only=frozenset({"induction"})),
     "rapo": Relaxed(settings={"epochs": "3"}),
     "instamap": Relaxed(python_only=frozenset({"induction"})),
     "procrustes_refinement": Relaxed(python_only=frozenset({"induction"})),

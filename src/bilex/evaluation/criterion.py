@@ -45,6 +45,23 @@ def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 
     return float(cosines.mean()) if len(sources) else -1.0
 
 
+def mean_csls(x: Tensor, z: Tensor, *, words: int = 10_000, most_hits: int = 20, k: int = 10) -> float:
+    """Mean CSLS score of the most frequent source words with their best targets, without any dictionary.
+
+    Targets that are the best of more than `most_hits` of these words are hubs, and left out with their words. If no
+    word remains, it is the lowest score there is. x: (n, d), z: (m, d), unit rows in order of frequency.
+
+    Patra, Moniz, Garg, Gormley and Neubig (2019). Bilingual lexicon induction with semi-supervision in non-isometric
+    embedding spaces. ACL.
+    """
+    penalty = topk(z, x, k).values.mean(1)
+    own = topk(x[:words], z, k).values.mean(1)
+    best = topk(x[:words], z, 1, bias=-penalty / 2)
+    hits = torch.bincount(best.indices[:, 0], minlength=len(z))
+    kept = hits[best.indices[:, 0]] <= most_hits
+    return float((2 * best.values[:, 0] - own)[kept].double().mean()) if kept.any() else -4.0
+
+
 def agreement(x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, k: int = 10) -> float:
     """Whether induced pairs (p, 2) are of one piece: the share of them that a map fitted to some others gives back.
 

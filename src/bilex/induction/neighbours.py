@@ -44,8 +44,9 @@ class Induction:
     direction: Literal["mutual", "forward", "backward", "union"] = "mutual"
     """Pairs that are each other's best; best targets of sources; best sources of targets; or these one after the other,
     so that pairs that are mutual come twice."""
-    sure: Literal["score", "margin"] = "score"
-    """How sure a pair is: its CSLS score, or by how much that exceeds the next best (of both directions the less)."""
+    sure: Literal["score", "margin", "mean_margin"] = "score"
+    """How sure a pair is: its CSLS score, or by how much that exceeds the next best (of both directions the less, or
+    their mean)."""
     frequent: float = 0.0
     """How much the more frequent of two candidates is preferred: so many times the logarithm of its rank is taken off
     its score. Of the forms of a word the most frequent one is most often the one in dictionaries."""
@@ -53,6 +54,8 @@ class Induction:
     """Pairs that are less sure than this are left out."""
     share: float = 1.0
     """Only this share of the pairs is taken, the surest."""
+    most: int | None = None
+    """At most so many pairs are taken, the surest."""
     keep: float = 1.0
     """Each score is looked at with this probability only: chance that lets self-learning leave a poor optimum."""
 
@@ -68,8 +71,14 @@ class Induction:
         for name in ("share", "keep"):
             if not 0 < getattr(self, name) <= 1:
                 raise SettingsError(f"induction: {name}={getattr(self, name)}; needed a number above 0, at most 1")
-        if self.sure == "margin" and self.keep < 1:
-            raise SettingsError("induction: with keep below 1 the next best is not known; leave sure=margin out")
+        if self.most is not None and self.most < 1:
+            raise SettingsError(f"induction: most={self.most}; needed at least 1, or none")
+        if self._by_margin and self.keep < 1:
+            raise SettingsError(f"induction: with keep below 1 the next best is not known; leave sure={self.sure} out")
+
+    @property
+    def _by_margin(self) -> bool:
+        return self.sure != "score"
 
     def __call__(self, x: Tensor, z: Tensor, generator: Generator) -> Induced:
         """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency."""
@@ -87,7 +96,8 @@ class Induction:
         if self.direction != "forward":
             pairs, scores = self._best(targets, z, x, near_z, r_z, r_x, generator)
             found.append((pairs.flip(1), scores))
-        pairs, scores = self._believed(*(_mutual(*found) if self.direction == "mutual" else _joined(found)))
+        joined = _mutual(*found, mean=self.sure == "mean_margin") if self.direction == "mutual" else _joined(found)
+        pairs, scores = self._believed(*joined)
         return Induced(pairs, scores, float((near_x.values[:, 0].mean() + near_z.values[:, 0].mean()) / 2))
 
     def _best(
@@ -103,13 +113,13 @@ class Induction:
         """The best key of some queries: (query, key), and how sure it is; near: the nearest keys of all queries."""
         rarity = torch.log(torch.arange(len(keys), device=keys.device, dtype=keys.dtype) + RARE_FROM)
         bias = -(r_keys + self.frequent * rarity) / 2
-        if self.k == self.frequent == 0 and self.keep == 1 and self.sure == "score":
+        if self.k == self.frequent == 0 and self.keep == 1 and not self._by_margin:
             found = TopK(near.values[words], near.indices[words])
         elif self.keep == 1:
-            found = topk(queries[words], keys, 2 if self.sure == "margin" else 1, bias=bias)
+            found = topk(queries[words], keys, 2 if self._by_margin else 1, bias=bias)
         else:
             found = best_of_some(queries[words], keys, self.keep, bias=bias, generator=generator)
-        less = 2 * found.values[:, -1] if self.sure == "margin" else r_queries[words]
+        less = 2 * found.values[:, -1] if self._by_margin else r_queries[words]
         return torch.stack([words, found.indices[:, 0]], 1), 2 * found.values[:, 0] - less
 
     def _believed(self, pairs: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
@@ -119,8 +129,11 @@ class Induction:
         if self.threshold is not None:
             good = scores >= self.threshold
             pairs, scores = pairs[good], scores[good]
-        if self.share < 1:
-            best = scores.topk(round(self.share * len(scores))).indices.sort().values
+        count = round(self.share * len(scores))
+        if self.most is not None:
+            count = min(count, self.most)
+        if count < len(scores):
+            best = scores.topk(count).indices.sort().values
             pairs, scores = pairs[best], scores[best]
         return pairs, scores
 
@@ -187,9 +200,13 @@ def _joined(found: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
     return torch.cat([pairs for pairs, _ in found]), torch.cat([scores for _, scores in found])
 
 
-def _mutual(forward: tuple[Tensor, Tensor], backward: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """The pairs that both directions have, as sure as in the less sure one. The targets backward are in order."""
+def _mutual(forward: tuple[Tensor, Tensor], backward: tuple[Tensor, Tensor], *, mean: bool) -> tuple[Tensor, Tensor]:
+    """The pairs that both directions have, as sure as in the less sure one, or as in their mean.
+
+    The targets backward are in order.
+    """
     pairs, scores = forward
     back = torch.searchsorted(backward[0][:, 1].contiguous(), pairs[:, 1].contiguous())
     mutual = backward[0][back, 0] == pairs[:, 0]
-    return pairs[mutual], torch.minimum(scores, backward[1][back])[mutual]
+    others = backward[1][back]
+    return pairs[mutual], ((scores + others) / 2 if mean else torch.minimum(scores, others))[mutual]

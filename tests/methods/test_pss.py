@@ -1,0 +1,73 @@
+import pytest
+import torch
+
+import bilex.methods.pss
+from bilex.evaluation.criterion import mean_csls
+from bilex.linalg.procrustes import procrustes
+from bilex.methods.pss import Pss
+from bilex.normalize import unit
+from bilex.trace import Trace
+
+pytest.importorskip("ot")
+
+METHOD = Pss(epochs=3, steps=2, samples=2, sample=30, learning_rate=0.5)
+
+
+def normal(*shape, rng_seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+
+
+def generator():
+    return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture
+def given():
+    """Tables of different sizes; source word i is target word i."""
+    x = unit(normal(60, 5))
+    z = unit(x @ torch.linalg.qr(normal(5, 5, rng_seed=2)).Q + 0.2 * normal(60, 5, rng_seed=3))
+    return x, torch.cat([z, unit(normal(15, 5, rng_seed=4))]), torch.arange(20)[:, None].expand(-1, 2)
+
+
+def two_maps(x, z, pairs):
+    """The epochs written out."""
+    random, trace = generator(), Trace()
+    q_2 = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
+    q_1, _ = METHOD.supervise(q_2, x, z, pairs, random, trace)
+    q_2, _ = METHOD.transport(q_2, x, z, random, trace, prior=q_1)
+    lexicon, _ = METHOD.enlarge(q_2, x, z, pairs, random)
+    q_1 = procrustes(x[lexicon[:, 0]], z[lexicon[:, 1]])
+    q_1, _ = METHOD.supervise(q_1, x, z, lexicon, random, trace)
+    q_2, _ = METHOD.transport(q_2, x, z, random, trace, prior=q_1)
+    lexicon, _ = METHOD.enlarge(q_2, x, z, pairs, random)
+    q_1, _ = METHOD.supervise(q_1, x, z, lexicon, random, trace)
+    q_2, _ = METHOD.transport(q_2, x, z, random, trace, prior=q_1)
+    return q_1, q_2
+
+
+def test_the_better_of_two_maps(given):
+    x, z, pairs = given
+    maps, trace = two_maps(x, z, pairs), Trace()
+    mapping = METHOD.fit(x, z, pairs, generator=generator(), trace=trace)
+    scores = [mean_csls(unit(x @ q), z) for q in maps]
+    told = trace.records[-1]
+    assert [told["mean_csls_1"], told["mean_csls_2"]] == scores
+    assert told["kept_map"] == 1 + (scores[1] > scores[0])
+    assert torch.equal(mapping.source_matrix, maps[told["kept_map"] - 1])
+
+
+@pytest.mark.parametrize("better", [1, 2])
+def test_either_can_be_kept(given, monkeypatch, better):
+    scores = iter([3 - better, better])
+    monkeypatch.setattr(bilex.methods.pss, "mean_csls", lambda *_: next(scores))
+    x, z, pairs = given
+    mapping = METHOD.fit(x, z, pairs, generator=generator(), trace=Trace())
+    assert torch.equal(mapping.source_matrix, two_maps(x, z, pairs)[better - 1])
+
+
+def test_a_record_per_epoch(given):
+    trace = Trace()
+    METHOD.fit(*given, generator=generator(), trace=trace)
+    assert [record["epoch"] for record in trace.records[:-1]] == [1, 2, 3]
+    assert ["induced" in record for record in trace.records[:-1]] == [True, True, False]
+    assert all({"pairs", "loss", "cosine"} <= record.keys() for record in trace.records[:-1])
