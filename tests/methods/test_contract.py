@@ -34,8 +34,11 @@ class Relaxed:
 RELAXED: dict[str, Relaxed] = {
     # Its map is not orthogonal: it turns pairs away from hubs and so, on a rotation, a little from each other.
     "rcsls": Relaxed(cosine=0.95),
+    # Its penalty makes the map shorter, in some directions more than in others, if pairs are as few as here.
+    "ridge": Relaxed(cosine=0.9),
     "rapo": Relaxed(settings={"epochs": "3"}),
     "self_learning": Relaxed(settings={"rounds": "1"}, python_only=frozenset({"base", "induction"})),
+    "geomm_semi": Relaxed(settings={"rounds": "1"}, python_only=frozenset({"base", "induction"})),
     "rapo_semi": Relaxed(
         settings={"rounds": "1", "base.epochs": "2"},
         python_only=frozenset({"base", "induction", "initial"}),

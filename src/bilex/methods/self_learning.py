@@ -41,11 +41,15 @@ class SelfLearning(Method):
     again: Method | None = None
     """The method of the later rounds."""
     rounds: int = 5
+    patience: int | None = None
+    """End before that, after so many rounds without a new best one."""
     induction: Induction = field(default_factory=Induction)
     warm: bool = True
     """Whether a method that can make use of the mapping of the round before is given it."""
     precision: float | None = None
     """With dev, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
+    newest: bool = True
+    """Whether the last fit, with dev, has the pairs that the kept round has found, or those it has learnt from."""
     least_dev: int = 100
     """Fewer dev words than this can decide nothing: they are trained on, and the mean cosine decides."""
 
@@ -53,6 +57,8 @@ class SelfLearning(Method):
         super().__post_init__()
         if self.rounds < 0:
             raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 0")
+        if self.patience is not None and self.patience < 1:
+            raise SettingsError(f"{self.name}: patience={self.patience}; needed at least 1")
         if self.precision is not None and not 0 <= self.precision <= 1:
             raise SettingsError(f"{self.name}: precision={self.precision}; needed a number from 0 to 1")
         if self.normalize[-1:] != ("unit",):
@@ -75,7 +81,7 @@ class SelfLearning(Method):
             trace.checkpoint(now.arrays(), round=now.number)
         else:
             now = _Rounds.restored(state, generator, x.device)
-        while now.number <= self.rounds:
+        while now.number <= self.rounds and (self.patience is None or now.since_best < self.patience):
             mapping = self._train(x, z, now, dev, trace, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
@@ -98,7 +104,8 @@ class SelfLearning(Method):
                     f"round {now.number} of {self.name} found no pair to add: the map is too poor to learn from; "
                     "give more pairs, or loosen the induction"
                 )
-            now.take(mapping, torch.tensor([cosine], dtype=torch.float64) if scores is None else scores, enlarged)
+            scores = torch.tensor([cosine], dtype=torch.float64) if scores is None else scores
+            now.take(mapping, scores, enlarged, newest=self.newest)
             trace.checkpoint(now.arrays(), round=now.number)
         return self._finish(x, z, now, pairs, dev, trace, state)
 
@@ -134,13 +141,13 @@ class _Rounds:
     def __init__(self, pairs: Tensor, generator: Generator) -> None:
         self.pairs = self.kept_pairs = pairs
         self.generator = generator
-        self.number = self.kept_round = 0
+        self.number = self.kept_round = self.since_best = 0
         self.best_scores = torch.empty(0, dtype=torch.float64)
         self.mapping: Mapping | None = None
         self.kept: Mapping | None = None
 
-    def take(self, mapping: Mapping, scores: Tensor, pairs: Tensor) -> None:
-        """End a round: its mapping, and the pairs for the next.
+    def take(self, mapping: Mapping, scores: Tensor, pairs: Tensor, *, newest: bool = True) -> None:
+        """End a round: its mapping, and the pairs for the next; these are kept with it, or those it has learnt from.
 
         It is kept if its scores are not below the best ones by more than the standard error of the difference.
         """
@@ -148,7 +155,8 @@ class _Rounds:
         better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())
         change = torch.zeros(1) if better else scores - self.best_scores
         if change.mean() >= -change.std(correction=0) / len(change) ** 0.5:
-            self.kept, self.kept_pairs, self.kept_round = mapping, pairs, self.number
+            self.kept, self.kept_pairs, self.kept_round = mapping, pairs if newest else self.pairs, self.number
+        self.since_best = 0 if better else self.since_best + 1
         if better:
             self.best_scores = scores
         self.mapping, self.pairs = mapping, pairs
@@ -156,7 +164,7 @@ class _Rounds:
 
     def arrays(self) -> dict[str, Tensor]:
         """For a checkpoint."""
-        numbers = torch.tensor([self.number, self.kept_round])
+        numbers = torch.tensor([self.number, self.kept_round, self.since_best])
         arrays = {"pairs": self.pairs, "kept_pairs": self.kept_pairs, "numbers": numbers, "scores": self.best_scores}
         arrays["generator"] = self.generator.get_state()
         for name, mapping in (("mapping", self.mapping), ("kept", self.kept)):
@@ -171,7 +179,7 @@ class _Rounds:
         arrays = {name: array.to(device) for name, array in state.arrays.items()}
         now = cls(arrays["pairs"], generator)
         now.kept_pairs, now.best_scores = arrays["kept_pairs"], state.arrays["scores"]
-        now.number, now.kept_round = arrays["numbers"].tolist()
+        now.number, now.kept_round, now.since_best = arrays["numbers"].tolist()
         now.mapping, now.kept = _mapping(arrays, "mapping."), _mapping(arrays, "kept.")
         return now
 
