@@ -158,7 +158,16 @@ def test_chance():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"max_rank": 0}, {"k": -1}, {"share": 0}, {"share": 1.1}, {"keep": 0}, {"candidates": 9}, {"frequent": -1}, {"most": 0}],
+    [
+        {"max_rank": 0},
+        {"k": -1},
+        {"share": 0},
+        {"share": 1.1},
+        {"keep": 0},
+        {"candidates": 9},
+        {"frequent": -1},
+        {"most": 0},
+    ],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(SettingsError, match="needed"):

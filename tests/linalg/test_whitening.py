@@ -32,3 +32,11 @@ def test_rows_of_zeros_stay_where_they_are():
     a, inverse = whitener(torch.zeros(2, 4))
     torch.testing.assert_close(a, torch.eye(4))
     torch.testing.assert_close(inverse, torch.eye(4))
+
+
+@pytest.mark.parametrize("p", [3, 50])
+def test_a_penalty_is_added(p):
+    x = normal(p, 6)
+    a, inverse = whitener(x, 0.5)
+    torch.testing.assert_close(inverse @ inverse, x.T @ x + 0.5 * torch.eye(6, dtype=x.dtype))
+    torch.testing.assert_close(a @ inverse, torch.eye(6, dtype=x.dtype))

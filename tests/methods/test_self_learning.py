@@ -17,6 +17,7 @@ QUICK = {
         "rounds": "2",
     },
     "self_learning": {"base": "procrustes", "rounds": "2", "induction.keep": "0.5", "least_dev": "1"},
+    "geomm_semi": {"rounds": "2", "patience": "none", "least_dev": "1"},
 }
 
 
@@ -51,6 +52,21 @@ def test_rounds_are_told(given, dev):
     assert rounds[1]["pairs"] == 40 + rounds[0]["induced"]
     assert all(("dev_mrr" if dev else "mean_cosine") in record for record in rounds)
     assert trace.records[-1]["kept_round"] in (0, 1, 2)
+
+
+@pytest.mark.parametrize("dev", [True, False])
+@pytest.mark.parametrize("patience", [1, 3])
+def test_ends_after_rounds_without_a_new_best(given, dev, patience):
+    trace = Trace()
+    fit(given, trace=trace, dev=dev, patience=str(patience), rounds="30", **{"induction.keep": "1"})
+    scores = [record["dev_mrr" if dev else "mean_cosine"] for record in trace.records if "induced" in record]
+    best = scores.index(max(scores))
+    assert len(scores) == best + 1 + patience < 30
+
+
+def test_killed_while_patient(given, check_resuming):
+    whole = check_resuming(lambda **more: fit(given, patience="1", rounds="9", **more), rng_seed=9)
+    assert sum("induced" in record for record in whole.records) < 10
 
 
 def test_more_pairs_make_a_better_map(given):
@@ -130,12 +146,13 @@ def test_nested_settings():
 BAD = [
     ({"base": "rapoo"}, "did you mean 'rapo'"),
     ({"base.epoch": "3"}, "method self_learning: base has no setting 'epoch'"),
-    ({"again.epochs": "3"}, "again is None and has no settings of its own"),
+    ({"precision.x": "3"}, "precision is None and has no settings of its own"),
     ({"rounds.x": "3"}, "rounds is 5 and has no settings of its own"),
     ({"induction": "all"}, "can only be given from Python"),
     ({"precision": "90"}, "precision=90.0; needed a number from 0 to 1"),
     ({"least_share": "-1"}, "least_share=-1.0; needed a number from 0 to 1"),
     ({"rounds": "0"}, "rounds=0; needed at least 1"),
+    ({"patience": "0"}, "patience=0; needed at least 1"),
     ({"normalize": "center"}, "let normalize end in unit"),
 ]
 

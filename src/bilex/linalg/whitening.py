@@ -6,12 +6,13 @@ import torch
 from torch import Tensor
 
 
-def whitener(x: Tensor) -> tuple[Tensor, Tensor]:
-    """(XᵀX)^(−1/2) and its inverse, symmetric.  X: (p, d), (d, d) each.
+def whitener(x: Tensor, penalty: float = 0.0) -> tuple[Tensor, Tensor]:
+    """(XᵀX + λI)^(−1/2) and its inverse, symmetric, λ the penalty.  X: (p, d), (d, d) each.
 
     Directions that the rows do not span, as there are with fewer than d independent rows, are lifted to a millionth of
     the largest eigenvalue instead of being divided by zero; rows of zeros alone are left as they are.
     """
     values, vectors = torch.linalg.eigh(x.T.double() @ x.double())
+    values = values + penalty
     roots = values.clamp_min(float(values[-1]) * 1e-6 or 1.0).sqrt()
     return ((vectors / roots) @ vectors.T).to(x), ((vectors * roots) @ vectors.T).to(x)

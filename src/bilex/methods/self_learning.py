@@ -37,11 +37,11 @@ class SelfLearning(Method):
     uses_dev = True
 
     base: Method = field(default_factory=VecMap)
-    """The method of the first round, and of all if there is no other."""
-    again: Method | None = None
-    """The method of the later rounds."""
+    """The method of every round."""
     rounds: int = 5
     """So often pairs are added."""
+    patience: int | None = None
+    """End before that, after so many rounds without a new best one."""
     induction: Induction = field(default_factory=Induction)
     warm: bool = True
     """Whether a method that can make use of the mapping of the round before is given it."""
@@ -50,6 +50,8 @@ class SelfLearning(Method):
     least_share: float = 0.35
     """But not fewer than this share of all: dev words are few, and frequent ones have many senses. Without dev, so many
     are taken."""
+    newest: bool = True
+    """Whether the last fit, with dev, has the pairs that the kept round has found, or those it has learnt from."""
     least_dev: int = 100
     """Fewer dev words than this can decide nothing: they are trained on, and the mean cosine decides."""
 
@@ -57,6 +59,8 @@ class SelfLearning(Method):
         super().__post_init__()
         if self.rounds < 1:
             raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 1")
+        if self.patience is not None and self.patience < 1:
+            raise SettingsError(f"{self.name}: patience={self.patience}; needed at least 1")
         for name in ("precision", "least_share"):
             if not 0 <= (getattr(self, name) or 0) <= 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to 1")
@@ -80,7 +84,8 @@ class SelfLearning(Method):
             trace.checkpoint(now.arrays(), round=now.number)
         else:
             now = _Rounds.restored(state, generator, x.device)
-        while now.number < self.rounds + (dev is None):  # with dev, the final round is trained on dev too
+        rounds = self.rounds + (dev is None)  # with dev, the final round is trained on dev too
+        while now.number < rounds and (self.patience is None or now.since_best < self.patience):
             mapping = self._train(x, z, now, dev, trace, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
@@ -102,7 +107,8 @@ class SelfLearning(Method):
                     f"round {now.number} of {self.name} found no pair to add: the map is too poor to learn from; "
                     "give more pairs, or loosen the induction"
                 )
-            now.take(mapping, torch.tensor([cosine], dtype=torch.float64) if scores is None else scores, enlarged)
+            scores = torch.tensor([cosine], dtype=torch.float64) if scores is None else scores
+            now.take(mapping, scores, enlarged, newest=self.newest)
             trace.checkpoint(now.arrays(), round=now.number)
         return self._finish(x, z, now, pairs, dev, trace, state)
 
@@ -118,11 +124,10 @@ class SelfLearning(Method):
     def _train(
         self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
     ) -> Mapping:
-        method = self.base if now.number == 0 else self.again or self.base
-        warm = {"warm": now.mapping} if method.warm_starts and self.warm else {}
+        warm = {"warm": now.mapping} if self.base.warm_starts and self.warm else {}
         part = trace.within(now.arrays(), state=None if state is None else state.inner(), round=now.number)
-        dev = dev if method.uses_dev and now.number == 0 else None  # later, the round is chosen instead
-        return method.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **warm)
+        dev = dev if self.base.uses_dev and now.number == 0 else None  # later, the round is chosen instead
+        return self.base.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **warm)
 
     def _finish(
         self, x: Tensor, z: Tensor, now: _Rounds, pairs: Tensor, dev: Tensor | None, trace: Trace, state: State | None
@@ -143,13 +148,13 @@ class _Rounds:
     def __init__(self, pairs: Tensor, generator: Generator) -> None:
         self.pairs = self.kept_pairs = pairs
         self.generator = generator
-        self.number = self.kept_round = 0
+        self.number = self.kept_round = self.since_best = 0
         self.best_scores = torch.empty(0, dtype=torch.float64)
         self.mapping: Mapping | None = None
         self.kept: Mapping | None = None
 
-    def take(self, mapping: Mapping, scores: Tensor, pairs: Tensor) -> None:
-        """End a round: its mapping, and the pairs for the next.
+    def take(self, mapping: Mapping, scores: Tensor, pairs: Tensor, *, newest: bool = True) -> None:
+        """End a round: its mapping, and the pairs for the next; these are kept with it, or those it has learnt from.
 
         It is kept if its scores are not below the best ones by more than the standard error of the difference.
         """
@@ -157,7 +162,8 @@ class _Rounds:
         better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())
         change = torch.zeros(1) if better else scores - self.best_scores
         if change.mean() >= -change.std(correction=0) / len(change) ** 0.5:
-            self.kept, self.kept_pairs, self.kept_round = mapping, pairs, self.number
+            self.kept, self.kept_pairs, self.kept_round = mapping, pairs if newest else self.pairs, self.number
+        self.since_best = 0 if better else self.since_best + 1
         if better:
             self.best_scores = scores
         self.mapping, self.pairs = mapping, pairs
@@ -165,7 +171,7 @@ class _Rounds:
 
     def arrays(self) -> dict[str, Tensor]:
         """For a checkpoint."""
-        numbers = torch.tensor([self.number, self.kept_round])
+        numbers = torch.tensor([self.number, self.kept_round, self.since_best])
         arrays = {"pairs": self.pairs, "kept_pairs": self.kept_pairs, "numbers": numbers, "scores": self.best_scores}
         arrays["generator"] = self.generator.get_state()
         for name, mapping in (("mapping", self.mapping), ("kept", self.kept)):
@@ -180,7 +186,7 @@ class _Rounds:
         arrays = {name: array.to(device) for name, array in state.arrays.items()}
         now = cls(arrays["pairs"], generator)
         now.kept_pairs, now.best_scores = arrays["kept_pairs"], state.arrays["scores"]
-        now.number, now.kept_round = arrays["numbers"].tolist()
+        now.number, now.kept_round, now.since_best = arrays["numbers"].tolist()
         now.mapping, now.kept = nested_mapping(arrays, "mapping."), nested_mapping(arrays, "kept.")
         return now
 

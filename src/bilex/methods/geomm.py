@@ -1,0 +1,81 @@
+"""GeoMM: a rotation of each language and a metric between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from bilex.errors import SettingsError
+from bilex.evaluation.criterion import reciprocal_ranks
+from bilex.linalg.bilinear import bilinear
+from bilex.mapping import LinearMapping
+from bilex.methods.base import Method
+from bilex.normalize import unit
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bilex.trace import Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeoMM(Method):
+    """A rotation of each language and a metric they share, in closed form: GeoMM.
+
+    Over the n different source words X (n, d) and the m different target words Z (m, d) of the train pairs, with
+    A (n, m) that is 1 where two words are a pair and else 0, minimizes ‖X U B Vᵀ Zᵀ − A‖² + (λ/2) ‖B‖² with U, V
+    orthogonal and B symmetric, positive, (d, d) each.  x → x U B^½,  z → z V B^½.
+
+    U B Vᵀ can be any matrix W, and ‖B‖ = ‖W‖: this is a regression of A on both sides at once, which has a closed
+    form, and U B Vᵀ is the singular value decomposition of the solution. The authors' program takes 150 steps of
+    conjugate gradients instead, which end near it. Like VecMap it whitens and weights, but the weights come of the one
+    criterion, in which words that are no pair count too. Among several λ the one with the best MRR on dev is taken, and
+    the map is fitted once more to train and dev.
+    """
+
+    name = "geomm"
+    paper = (
+        "Jawanpuria, Balgovind, Kunchukuttan and Mishra (2019). "
+        "Learning multilingual word embeddings in latent metric space: a geometric approach. TACL"
+    )
+    uses_dev = True
+
+    normalize: tuple[str, ...] = ("unit", "center")
+    penalty: tuple[float, ...] = (1e2, 1e3)
+    """λ, or several to choose from on dev; without dev it is the first."""
+    per_pair: bool = False
+    """Whether λ is meant for each pair, and is multiplied by their number."""
+    refit: bool = True
+    """Whether to fit once more to train and dev, with the λ that dev has chosen."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.penalty or not all(0 < value < float("inf") for value in self.penalty):
+            given = ",".join(map(str, self.penalty)) or "nothing"
+            raise SettingsError(f"{self.name}: penalty={given}; needed one or more numbers above 0")
+
+    def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, trace: Trace, **_: Any) -> LinearMapping:
+        """Closed form, once for each λ and once in the end."""
+        several = dev is not None and len(self.penalty) > 1
+        penalty = self._choose(x, z, pairs, dev, trace) if dev is not None and several else self.penalty[0]
+        everything = pairs if dev is None or not self.refit else torch.cat([pairs, dev])
+        return self._solve(x, z, everything, penalty)
+
+    def _choose(self, x: Tensor, z: Tensor, pairs: Tensor, dev: Tensor, trace: Trace) -> float:
+        """The λ with the best MRR on dev; of equals the first."""
+        scores = []
+        for penalty in self.penalty:
+            mapping = self._solve(x, z, pairs, penalty)
+            scores.append(float(reciprocal_ranks(unit(mapping.source(x)), unit(mapping.target(z)), dev).mean()))
+            trace(penalty=penalty, dev_mrr=scores[-1])
+        kept = self.penalty[scores.index(max(scores))]
+        trace(kept_penalty=kept)
+        return kept
+
+    def _solve(self, x: Tensor, z: Tensor, pairs: Tensor, penalty: float) -> LinearMapping:
+        pairs = torch.unique(pairs, dim=0)  # an entry of A is 1 however often its pair is there
+        w = bilinear(x, z, pairs, penalty / 2 * (len(pairs) if self.per_pair else 1))
+        u, b, vt = torch.linalg.svd(w)
+        return LinearMapping(source_matrix=(u * b.sqrt()).to(x), target_matrix=(vt.T * b.sqrt()).to(z))

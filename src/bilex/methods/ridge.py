@@ -1,0 +1,44 @@
+"""Least squares with a penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bilex.errors import SettingsError
+from bilex.linalg.least_squares import evenly_spread, least_squares
+from bilex.mapping import LinearMapping
+from bilex.methods.base import Method
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ridge(Method):
+    """Any linear map, by least squares with a penalty on its size.
+
+    Minimizes ‖XW − Z‖² + λ‖W‖² over the train pairs.  X, Z: (p, d); W: (d, d).  x → xW, target words stay where they
+    are. Without λ it is `least_squares`. λ is given as a number of pairs: λI is what so many source words, spread
+    evenly over all directions, would add to XᵀX. So it weighs much beside few pairs and little beside many, as it
+    should: what helps a dictionary of hundreds of words does harm to one of thousands.
+    """
+
+    name = "ridge"
+    paper = (
+        "Mikolov, Le and Sutskever (2013). Exploiting similarities among languages for machine translation; "
+        "the penalty: Hoerl and Kennard (1970)"
+    )
+
+    penalty: float = 100.0
+    """The λ of the formula, as a number of pairs."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.penalty < float("inf"):
+            raise SettingsError(f"{self.name}: penalty={self.penalty}; needed a number above 0; 0 is least_squares")
+
+    def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
+        """W = (XᵀX + λI)⁻¹ XᵀZ."""
+        x, z = x[pairs[:, 0]], z[pairs[:, 1]]
+        return LinearMapping(source_matrix=least_squares(x, z, evenly_spread(x, self.penalty)))
