@@ -34,7 +34,8 @@ class InstaMap(Method):
     4. for the next round, pairs ← all words that are each other's nearest by cosine. The dictionary counts once only.
 
     Without step 3 this is Procrustes after a PCA. On the tables that another method has mapped (`start=vecmap`) it is
-    the paper's IM.VM.
+    the paper's IM.VM, the better one there as on our held-out words. The mapping holds the rows of the pairs of every
+    round, so that it maps new words as those of the tables.
 
     Where it deviates: the paper makes W a rotation without a reflection. The axes of a PCA have no sign, so that this
     would turn one of them around or not by chance, and W may be a reflection here. Negative cosines have no weight, and
@@ -48,7 +49,9 @@ class InstaMap(Method):
     start: Method | None = None
     """What maps both tables first, normalized as it wants them; none: nothing does."""
     rounds: int = 4
+    """The paper stops after three or four."""
     neighbours: int = 70
+    """Dictionary words that each shift is taken from; all, if there are not so many."""
     pca: float = 0.967
     """The share of the dimensions that stays: 290 of 300."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=200_000, k=0))

@@ -29,6 +29,11 @@ class ProcrustesRefinement(Method):
     lengths that their tables give them, so that some words weigh more than others; cosines are of unit rows. The round
     is kept whose translations of the 10,000 most frequent source words have the highest mean cosine.
 
+    The paper does not normalize, and this is the default. On words held out of train, from all its other pairs,
+    `normalize=unit,center,unit` was better: by 4 points of P@1 for en-fi (tables of 12,000 words) and by half a point
+    for en-fr (6,000 words). For en-fi the rounds took 3 points from Procrustes either way: thousands of pairs are
+    better than what replaces them.
+
     `self_learning` with `base=procrustes` keeps the dictionary, and `vecmap_semi` adds chance and re-weighting. The
     authors' program chooses the round of the highest P@1 on its test dictionary; here it is their criterion for runs
     without any.
