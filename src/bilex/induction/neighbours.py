@@ -79,6 +79,16 @@ class Induction:
         pairs, scores = self._believed(*(_mutual(*found) if self.direction == "mutual" else _joined(found)))
         return Induced(pairs, scores, float((near_x[:, 0].mean() + near_z[:, 0].mean()) / 2))
 
+    def most_pairs(self, n: int, m: int) -> int:
+        """How many pairs there could be between tables of n and m words."""
+        sources, targets = min(self.max_rank, n), min(self.max_rank, m)
+        return {
+            "mutual": min(sources, targets),
+            "forward": sources,
+            "backward": targets,
+            "union": sources + targets,
+        }[self.direction]
+
     def _best(
         self, words: Tensor, queries: Tensor, keys: Tensor, r_queries: Tensor, r_keys: Tensor, generator: Generator
     ) -> tuple[Tensor, Tensor]:

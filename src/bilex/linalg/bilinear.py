@@ -18,7 +18,8 @@ def bilinear(x: Tensor, z: Tensor, pairs: Tensor, penalty: float) -> Tensor:
     c = x[i].double().T @ z[j].double()
     # Rounding can make a value of 0 a little less than that.
     scale = a.clamp_min(0)[:, None] * b.clamp_min(0) + penalty
-    return p @ ((p.T @ c @ q) / scale) @ q.T
+    w: Tensor = p @ ((p.T @ c @ q) / scale) @ q.T
+    return w
 
 
 def _moments(rows: Tensor) -> Tensor:

@@ -18,7 +18,8 @@ def least_squares(x: Tensor, z: Tensor, penalty: float = 0.0) -> Tensor:
     u, s, vt = torch.linalg.svd(x.double(), full_matrices=False)
     known = s > NOISE * s[0]
     gain = torch.where(known, s / (s * s + penalty).where(known, 1.0), 0.0)
-    return ((vt.T * gain) @ (u.T @ z.double())).to(z)
+    w: Tensor = (vt.T * gain) @ (u.T @ z.double())
+    return w.to(z)
 
 
 def evenly_spread(x: Tensor, rows: float) -> float:

@@ -87,7 +87,7 @@ class SelfLearning(Method):
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             found = self.induction(*mapped, generator)
             induced = found.pairs if dev is None or self.precision is None else surest(found, dev, self.precision)
-            cosine = mean_cosine(*mapped, induced, min(self.induction.max_rank, len(x), len(z)))
+            cosine = mean_cosine(*mapped, induced, self.induction.most_pairs(len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
             enlarged = together(pairs, induced)
             trace(
