@@ -37,6 +37,8 @@ def test_every_direction(max_rank, k):
     for direction, pairs in expected.items():
         found = induce(x, z, max_rank=max_rank, k=k, direction=direction)
         assert list(map(tuple, found.pairs.tolist())) == pairs
+        most = Induction(max_rank=max_rank, direction=direction).most_pairs(len(x), len(z))
+        assert len(pairs) <= most if direction == "mutual" else len(pairs) == most
         cosines = x[:max_rank] @ z[:max_rank].T
         assert found.best_cosine == pytest.approx(float((cosines.amax(0).mean() + cosines.amax(1).mean()) / 2))
         torch.testing.assert_close(found.scores, scores[found.pairs[:, 0], found.pairs[:, 1]])

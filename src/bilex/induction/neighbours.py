@@ -100,6 +100,16 @@ class Induction:
         pairs, scores = self._believed(*joined)
         return Induced(pairs, scores, float((near_x.values[:, 0].mean() + near_z.values[:, 0].mean()) / 2))
 
+    def most_pairs(self, n: int, m: int) -> int:
+        """How many pairs there could be between tables of n and m words."""
+        sources, targets = min(self.max_rank, n), min(self.max_rank, m)
+        return {
+            "mutual": min(sources, targets),
+            "forward": sources,
+            "backward": targets,
+            "union": sources + targets,
+        }[self.direction]
+
     def _best(
         self,
         words: Tensor,

@@ -90,7 +90,7 @@ class SelfLearning(Method):
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             induced = self.believed(*mapped, dev, generator)
-            cosine = mean_cosine(*mapped, induced, min(self.induction.max_rank, len(x), len(z)))
+            cosine = mean_cosine(*mapped, induced, self.induction.most_pairs(len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
             enlarged = together(pairs, induced)
             trace(
