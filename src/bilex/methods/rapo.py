@@ -37,7 +37,7 @@ class Rapo(Method):
     uses_dev = True
     warm_starts = True
 
-    start: str = "vecmap"
+    start: str = "geomm"
     """`random`, or a linear method by name."""
     activation: Activation = "linear"
     """σ of the adapter; `none`: no adapter."""
@@ -94,7 +94,7 @@ class Rapo(Method):
         self._check_numbers()
         if self.normalize[-1:] != ("unit",):
             raise SettingsError("rapo: contexts and scores are cosines; let normalize end in unit")
-        if self.start != "random" and get_method(self.start).uses_dev:
+        if self.start != "random" and get_method(self.start).warm_starts:
             raise SettingsError(f"rapo: start={self.start} is no linear method; choose one, or random")
         if self.reflections is not None and self.start != "random":
             raise SettingsError(

@@ -10,9 +10,9 @@ import torch
 from bilex.errors import SettingsError
 from bilex.induction.neighbours import Induction, together
 from bilex.methods.base import Method
+from bilex.methods.geomm import GeoMM
 from bilex.methods.rapo import Rapo
 from bilex.methods.self_learning import SelfLearning
-from bilex.methods.vecmap import VecMap
 from bilex.methods.vecmap_unsupervised import VecMapUnsupervised
 from bilex.normalize import unit
 
@@ -41,7 +41,7 @@ class RapoSemi(SelfLearning):
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
     """What makes it larger."""
     linear_rounds: int = 3
-    """Rounds with a linear map that follow, with pairs as sure as those of the other rounds."""
+    """Rounds with GeoMM that follow, with pairs as sure as those of the other rounds."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,5 +56,5 @@ class RapoSemi(SelfLearning):
         for _ in range(self.linear_rounds):
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             larger = together(pairs, self.believed(*mapped, None, generator))
-            mapping = VecMap().fit(x, z, larger)
+            mapping = GeoMM().fit(x, z, larger, dev=None, trace=trace)
         return larger
