@@ -17,7 +17,7 @@ class GeoMMSemi(SelfLearning):
     Each round fits GeoMM, finds the best translation by CSLS of each of the 25,000 most frequent words of both
     languages, and hands these pairs and the dictionary to the next round, until a round is not better on dev. λ is
     multiplied by the number of pairs, which grows. In the end, the map is fitted to the dictionary, dev, and the pairs
-    that the round that was kept has learnt from; so, where self-learning does harm, GeoMM is left.
+    that the round that was kept has learnt from: none, where the first round is kept.
 
     As in all self-learning here, a word of the dictionary gets no other translations (in the paper it does; on
     held-out words this was worse), vectors are of length 1 after centering too, a round that is worse on dev by less
