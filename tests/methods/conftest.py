@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from bilex.normalize import Normalizer
+from bilex.normalize import Normalizer, unit
 from bilex.trace import Trace
 
 
@@ -20,6 +20,19 @@ def given(world):
         torch.from_numpy(lexicon.index(world.source, world.target).pairs) for lexicon in (world.train, world.test)
     )
     return x, z, train, test[:30]
+
+
+@pytest.fixture(scope="session")
+def uneven():
+    """Tables of different sizes, in double precision, and pairs; source word i is target word i."""
+    random = torch.Generator().manual_seed(0)
+
+    def normal(*shape):
+        return torch.randn(*shape, generator=random, dtype=torch.float64)
+
+    x = unit(normal(60, 5))
+    z = unit(x @ torch.linalg.qr(normal(5, 5)).Q + 0.2 * normal(60, 5))
+    return x, torch.cat([z, unit(normal(15, 5))]), torch.arange(20)[:, None].expand(-1, 2)
 
 
 @pytest.fixture(scope="session")

@@ -13,20 +13,8 @@ pytest.importorskip("ot")
 METHOD = Pss(epochs=3, steps=2, samples=2, sample=30, learning_rate=0.5)
 
 
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
-
-
 def generator():
     return torch.Generator().manual_seed(0)
-
-
-@pytest.fixture
-def given():
-    """Tables of different sizes; source word i is target word i."""
-    x = unit(normal(60, 5))
-    z = unit(x @ torch.linalg.qr(normal(5, 5, rng_seed=2)).Q + 0.2 * normal(60, 5, rng_seed=3))
-    return x, torch.cat([z, unit(normal(15, 5, rng_seed=4))]), torch.arange(20)[:, None].expand(-1, 2)
 
 
 def two_maps(x, z, pairs):
@@ -45,8 +33,8 @@ def two_maps(x, z, pairs):
     return q_1, q_2
 
 
-def test_the_better_of_two_maps(given):
-    x, z, pairs = given
+def test_the_better_of_two_maps(uneven):
+    x, z, pairs = uneven
     maps, trace = two_maps(x, z, pairs), Trace()
     mapping = METHOD.fit(x, z, pairs, generator=generator(), trace=trace)
     scores = [mean_csls(unit(x @ q), z) for q in maps]
@@ -57,17 +45,17 @@ def test_the_better_of_two_maps(given):
 
 
 @pytest.mark.parametrize("better", [1, 2])
-def test_either_can_be_kept(given, monkeypatch, better):
+def test_either_can_be_kept(uneven, monkeypatch, better):
     scores = iter([3 - better, better])
     monkeypatch.setattr(bilex.methods.pss, "mean_csls", lambda *_: next(scores))
-    x, z, pairs = given
+    x, z, pairs = uneven
     mapping = METHOD.fit(x, z, pairs, generator=generator(), trace=Trace())
     assert torch.equal(mapping.source_matrix, two_maps(x, z, pairs)[better - 1])
 
 
-def test_a_record_per_epoch(given):
+def test_a_record_per_epoch(uneven):
     trace = Trace()
-    METHOD.fit(*given, generator=generator(), trace=trace)
+    METHOD.fit(*uneven, generator=generator(), trace=trace)
     assert [record["epoch"] for record in trace.records[:-1]] == [1, 2, 3]
     assert ["induced" in record for record in trace.records[:-1]] == [True, True, False]
     assert all({"pairs", "loss", "cosine"} <= record.keys() for record in trace.records[:-1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import ranks, topk
+from bilex.linalg.topk import TopK, ranks, topk
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 
     x: (n, d), z: (m, d), unit rows. All target words compete. Only translations that are themselves among the
     `max_rank` most frequent words count; -1 if there are none.
     """
-    penalty = topk(z, x, k).values.mean(1)
-    found = topk(x[:max_rank], z, 1, bias=-penalty / 2).indices[:, 0]
+    found = _best(x[:max_rank], x, z, k).indices[:, 0]
     sources = (found < max_rank).nonzero()[:, 0]
     cosines = (x[sources] * z[found[sources]]).sum(1, dtype=torch.float64)
     return float(cosines.mean()) if len(sources) else -1.0
@@ -54,9 +53,8 @@ def mean_csls(x: Tensor, z: Tensor, *, words: int = 10_000, most_hits: int = 20,
     Patra, Moniz, Garg, Gormley and Neubig (2019). Bilingual lexicon induction with semi-supervision in non-isometric
     embedding spaces. ACL.
     """
-    penalty = topk(z, x, k).values.mean(1)
     own = topk(x[:words], z, k).values.mean(1)
-    best = topk(x[:words], z, 1, bias=-penalty / 2)
+    best = _best(x[:words], x, z, k)
     hits = torch.bincount(best.indices[:, 0], minlength=len(z))
     kept = hits[best.indices[:, 0]] <= most_hits
     return float((2 * best.values[:, 0] - own)[kept].double().mean()) if kept.any() else -4.0
@@ -72,6 +70,11 @@ def agreement(x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, k: i
     pairs = pairs[torch.randperm(len(pairs), generator=generator).to(pairs.device)]
     fitted = min(2 * x.shape[1], len(pairs) // 2)
     mapped = x @ procrustes(*(rows[pairs[:fitted, i]] for i, rows in enumerate((x, z))))
-    penalty = topk(z, mapped, k).values.mean(1)
-    found = topk(mapped[pairs[fitted:, 0]], z, 1, bias=-penalty / 2).indices[:, 0]
+    found = _best(mapped[pairs[fitted:, 0]], mapped, z, k).indices[:, 0]
     return float((found == pairs[fitted:, 1]).double().mean())
+
+
+def _best(queries: Tensor, x: Tensor, z: Tensor, k: int) -> TopK:
+    """The best target by CSLS of some mapped source rows, with its cosine less half of its penalty: (q, 1)."""
+    penalty = topk(z, x, k).values.mean(1)
+    return topk(queries, z, 1, bias=-penalty / 2)

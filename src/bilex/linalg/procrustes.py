@@ -28,10 +28,3 @@ def procrustes_bases(x: Tensor, z: Tensor, *, determined: bool = False) -> tuple
     u, s, vt = torch.linalg.svd(x.double().T @ z.double())  # in single precision the rank is not clear
     rank = int((s > s[0] * len(s) * torch.finfo(s.dtype).eps).sum()) if determined else len(s)
     return u[:, :rank].to(x), vt[:rank].T.to(z)
-
-
-def polar(m: Tensor) -> Tensor:
-    """The orthogonal matrix nearest to M:  U Vᵀ,  U S Vᵀ = svd(M).  M: (d, d)."""
-    u, _, vt = torch.linalg.svd(m.double())
-    nearest: Tensor = u @ vt
-    return nearest.to(m)

@@ -52,6 +52,13 @@ class Method(ABC):
     def __post_init__(self) -> None:
         check_steps(self.normalize)
 
+    def _needs_at_least(self, least: int, *settings: str) -> None:
+        """Refuse settings that are smaller, or no number; what is not set (none) may stay so."""
+        for setting in settings:
+            value = getattr(self, setting)
+            if value is not None and not value >= least:
+                raise SettingsError(f"{self.name}: {setting}={value}; needed at least {least}")
+
     @abstractmethod
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace

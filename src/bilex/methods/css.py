@@ -9,7 +9,8 @@ import torch
 
 from bilex.errors import SettingsError
 from bilex.induction.neighbours import Induction
-from bilex.linalg.procrustes import polar, procrustes
+from bilex.linalg.householder import polar
+from bilex.linalg.procrustes import procrustes
 from bilex.linalg.topk import topk
 from bilex.linalg.transport import carry, import_ot
 from bilex.mapping import LinearMapping
@@ -90,9 +91,7 @@ class Css(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("epochs", "steps", "batch", "k", "pool", "samples", "sample", "max_rank", "candidates"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed at least 1")
+        self._needs_at_least(1, "epochs", "steps", "batch", "k", "pool", "samples", "sample", "max_rank", "candidates")
         for name in ("learning_rate", "step_size", "temperature", "epsilon", "tolerance", "iterations"):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number above 0")
@@ -132,14 +131,14 @@ class Css(Method):
     def transport(self, q: Tensor, x: Tensor, z: Tensor, generator: Generator, trace: Trace, *, prior: Tensor) -> Step:
         """Step 2: Q after steps of transport, with the prior of another map (d, d)."""
         x, z = x[: self.max_rank], z[: self.candidates]
-        q, mapped, progress = polar(q), unit(x @ prior), trace.progress("transport")
+        q, mapped, progress = polar(q)[1], unit(x @ prior), trace.progress("transport")
         r = topk(z, mapped, self.k).values.mean(1)
         for step in range(1, self.samples + 1):
             drawn = torch.randperm(len(x), generator=generator)[: self.sample].to(x.device)
             log_k = torch.addmm(-r / self.temperature, mapped[drawn], z.T, alpha=1 / self.temperature).log_softmax(1)
             log_k.addmm_(x[drawn] @ q, z.T, alpha=1 / self.epsilon)
             targets = carry(log_k, tolerance=self.tolerance, iterations=self.iterations)
-            before, q = q, polar(q + self.step_size * x[drawn].T @ z[targets])
+            before, q = q, polar(q + self.step_size * x[drawn].T @ z[targets])[1]
             progress(step, self.samples)
         return Step(q, {"cosine": float((x[drawn] @ before * z[targets]).sum(1).mean())})
 

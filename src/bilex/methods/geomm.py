@@ -58,10 +58,12 @@ class GeoMM(Method):
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, trace: Trace, **_: Any) -> LinearMapping:
         """Closed form, once for each λ and once in the end."""
-        several = dev is not None and len(self.penalty) > 1
-        penalty = self._choose(x, z, pairs, dev, trace) if dev is not None and several else self.penalty[0]
-        everything = pairs if dev is None or not self.refit else torch.cat([pairs, dev])
-        return self._solve(x, z, everything, penalty)
+        penalty = self.penalty[0]
+        if dev is not None and len(self.penalty) > 1:
+            penalty = self._choose(x, z, pairs, dev, trace)
+        if dev is not None and self.refit:
+            pairs = torch.cat([pairs, dev])
+        return self._solve(x, z, pairs, penalty)
 
     def _choose(self, x: Tensor, z: Tensor, pairs: Tensor, dev: Tensor, trace: Trace) -> float:
         """The λ with the best MRR on dev; of equals the first."""

@@ -58,9 +58,7 @@ class InstaMap(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("rounds", "neighbours"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed at least 1")
+        self._needs_at_least(1, "rounds", "neighbours")
         if not 0 < self.pca <= 1:
             raise SettingsError(f"{self.name}: pca={self.pca}; needed a number above 0, at most 1")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bilex.errors import AlignmentError, SettingsError
+from bilex.errors import AlignmentError
 from bilex.evaluation.criterion import translated_cosine
 from bilex.induction.neighbours import Induction
 from bilex.linalg.procrustes import procrustes
@@ -49,8 +49,7 @@ class ProcrustesRefinement(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rounds < 0:
-            raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 0")
+        self._needs_at_least(0, "rounds")
 
     @property
     def rank_cut(self) -> int:

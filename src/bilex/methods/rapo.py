@@ -91,7 +91,9 @@ class Rapo(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_numbers()
+        self._needs_at_least(1, "reflections", "context_cap", "batch", "patience", "smooth", "k")
+        self._needs_at_least(0, "hard", "random", "warm_up", "epochs", "learning_rate")
+        self._needs_at_least(0, "orthogonality", "ranking", "lambda_1", "lambda_2")
         if self.normalize[-1:] != ("unit",):
             raise SettingsError("rapo: contexts and scores are cosines; let normalize end in unit")
         if self.start != "random" and get_method(self.start).warm_starts:
@@ -104,17 +106,6 @@ class Rapo(Method):
             raise SettingsError("rapo: reflections are orthogonal as they are; leave orthogonality out")
         if (self.ranking == 0 or self.hard + self.random == 0) and self.lambda_1 == 0:
             raise SettingsError("rapo: without negatives, or without both losses, there is nothing to learn")
-
-    def _check_numbers(self) -> None:
-        for setting in ("reflections", "context_cap", "batch", "patience", "smooth", "k"):
-            if (value := getattr(self, setting)) is not None and value < 1:
-                raise SettingsError(f"rapo: {setting}={value}; needed at least 1")
-        for setting in (
-            *("hard", "random", "warm_up", "epochs", "learning_rate"),
-            *("orthogonality", "ranking", "lambda_1", "lambda_2"),
-        ):
-            if not (value := getattr(self, setting)) >= 0:  # so that what is no number is refused too
-                raise SettingsError(f"rapo: {setting}={value}; needed at least 0")
 
     def fit(
         self,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.errors import SettingsError
 from bilex.induction.neighbours import Induction, together
 from bilex.methods.base import Method
 from bilex.methods.geomm import GeoMM
@@ -45,8 +44,7 @@ class RapoSemi(SelfLearning):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.linear_rounds < 1:
-            raise SettingsError(f"{self.name}: linear_rounds={self.linear_rounds}; needed at least 1")
+        self._needs_at_least(1, "linear_rounds")
 
     def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
         """The dictionary; if it is too small, with mutual neighbours under the linear map."""

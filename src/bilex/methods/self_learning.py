@@ -57,10 +57,7 @@ class SelfLearning(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rounds < 1:
-            raise SettingsError(f"{self.name}: rounds={self.rounds}; needed at least 1")
-        if self.patience is not None and self.patience < 1:
-            raise SettingsError(f"{self.name}: patience={self.patience}; needed at least 1")
+        self._needs_at_least(1, "rounds", "patience")
         for name in ("precision", "least_share"):
             if not 0 <= (getattr(self, name) or 0) <= 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to 1")

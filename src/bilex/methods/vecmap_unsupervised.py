@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bilex.errors import AlignmentError, SettingsError
+from bilex.errors import AlignmentError
 from bilex.evaluation.criterion import agreement
 from bilex.induction.initial import similar_profiles
 from bilex.induction.neighbours import Induction, together
@@ -60,9 +60,7 @@ class VecMapUnsupervised(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("first", "max_rank", "patience", "rounds", "tries", "k"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed at least 1")
+        self._needs_at_least(1, "first", "max_rank", "patience", "rounds", "tries", "k")
 
     @property
     def rank_cut(self) -> int:
