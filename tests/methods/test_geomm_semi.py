@@ -6,7 +6,7 @@ from bilex.methods.geomm import GeoMM
 from bilex.normalize import unit
 from bilex.trace import Trace
 
-PENALTY = 0.05
+PENALTY = 10.0
 
 
 def fit(given, *, dev=True, trace=None, **settings):
@@ -22,7 +22,7 @@ def fit(given, *, dev=True, trace=None, **settings):
 
 
 def geomm(x, z, pairs):
-    return GeoMM(penalty=(PENALTY * len(torch.unique(pairs, dim=0)),)).fit(x, z, pairs, dev=None, trace=Trace())
+    return GeoMM(penalty=(PENALTY,)).fit(x, z, pairs, dev=None, trace=Trace())
 
 
 def best_translations(mapping, x, z, k=10):

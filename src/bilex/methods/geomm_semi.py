@@ -15,19 +15,20 @@ class GeoMMSemi(SelfLearning):
     """GeoMM, then GeoMM again on the best translations of all words in both directions, and so on: GeoMM-semi.
 
     Each round fits GeoMM, finds the best translation by CSLS of each of the 25,000 most frequent words of both
-    languages, and hands these pairs and the dictionary to the next round, until a round is not better on dev. λ is
-    multiplied by the number of pairs, which grows. In the end, the map is fitted to the dictionary, dev, and the pairs
-    that the round that was kept has learnt from: none, where the first round is kept.
+    languages, and hands these pairs and the dictionary to the next round, until a round is not better on dev. λ grows
+    with the number of pairs. In the end, the map is fitted to the dictionary, dev, and the pairs that the round that
+    was kept has learnt from: none, where the first round is kept.
 
     As in all self-learning here, a word of the dictionary gets no other translations (in the paper it does; on
     held-out words this was worse), vectors are of length 1 after centering too, a round that is worse on dev by less
-    than a standard error is kept, and without dev the mean cosine decides. λ is between the paper's 0.01 and 0.1.
+    than a standard error is kept, and without dev the mean cosine decides. λ is between 0.01 and 0.1 for each pair,
+    the paper's values.
     """
 
     name = "geomm_semi"
     paper = GeoMM.paper
 
-    base: Method = field(default_factory=lambda: GeoMM(penalty=(0.02,), per_pair=True, refit=False))
+    base: Method = field(default_factory=lambda: GeoMM(penalty=(3e3,), refit=False))
     rounds: int = 10
     patience: int | None = 1
     induction: Induction = field(default_factory=lambda: Induction(max_rank=25_000, direction="union"))
