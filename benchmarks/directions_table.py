@@ -1,14 +1,15 @@
 """P@1 of systems on the open directions: honest protocol, mean and spread over random seeds.
 
     python benchmarks/directions_table.py OUTPUT.jsonl [--systems "vecmap,rcsls,rapo"] [--directions en-fr,en-fi]
-        [--rng-seeds 0,1,2] [--pairs 500] [--threads 2]
+        [--rng-seeds 0,1,2] [--pairs 500] [--threads 2] [--published]
 
 A system is a method with settings, such as "rapo activation=tanh". With --pairs it gets only so many pairs of the train
 dictionary, of different source words, drawn by the seed; a method that needs no dictionary gets none.
 
 Each run is one line of OUTPUT; runs that are in it already are not done again, so that a table can be interrupted,
 extended, or made by two processes that share the file. With no systems, nothing is run. In the end the table of all
-that is in OUTPUT is printed, in Markdown.
+that is in OUTPUT is printed, in Markdown; with --published the figures of the paper of RAPO stand below those of the
+same system. These are of other vectors (fastText, Wikipedia) and other tables; published.csv has them all.
 
 A method that makes choices holds a tenth of the source words of train out for them; the others train on all of it. The
 test dictionary is only evaluated on. A run that is refused, because it did not converge, is a line without scores. A
@@ -18,6 +19,7 @@ method that draws no random numbers is run with one seed.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import resource
 import statistics
@@ -40,13 +42,14 @@ def main() -> None:
     parser.add_argument("--rng-seeds", default="0")
     parser.add_argument("--pairs", type=int)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--published", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     for rng_seed in map(int, args.rng_seeds.split(",")):
         for direction in args.directions.split(","):
             for system in filter(None, args.systems.split(",")):
                 run(args.output, system, direction, rng_seed, args.pairs)
-    print_table(read(args.output))
+    print_table(read(args.output), published() if args.published else {})
 
 
 def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | None) -> None:
@@ -92,7 +95,16 @@ def read(output: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
 
 
-def print_table(records: list[dict[str, Any]]) -> None:
+def published() -> dict[str, dict[str, str]]:
+    """P@1 in the paper's main tables, by system and direction."""
+    figures: dict[str, dict[str, str]] = {}
+    with Path(__file__).with_name("published.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            figures.setdefault(row["system"], {})[row["direction"]] = row["p_at_1"]
+    return figures
+
+
+def print_table(records: list[dict[str, Any]], beside: dict[str, dict[str, str]]) -> None:
     """Systems by directions: mean P@1, and the standard deviation where there are several seeds."""
     systems = list(dict.fromkeys(_label(record) for record in records))
     directions = [name for name in DIRECTIONS if any(record["direction"] == name for record in records)]
@@ -106,6 +118,8 @@ def print_table(records: list[dict[str, Any]]) -> None:
         mean = f"{statistics.mean(means):.2f}" if len(means) == len(directions) else "-"
         seconds = statistics.mean(r["seconds"] for found in own.values() for r in found if r["seconds"] is not None)
         print(f"| {system} | {' | '.join(cells)} | {mean} | {seconds:.0f} |")
+        if figures := beside.get(system):
+            print(f"| *published* | {' | '.join(figures.get(d, '') for d in directions)} | | |")
 
 
 def _cell(values: list[float | None]) -> str:
