@@ -41,6 +41,13 @@ def test_similar_profiles_know_a_rotated_table_again():
     assert int(similar_profiles(x, z, generator, max_rank=100).pairs.max()) < 100
 
 
+def test_without_ranks_the_order_of_rows_does_not_matter():
+    x, z, order, generator = rotated(shift=1000)
+    found = similar_profiles(x, z, generator, ranks=False)
+    right = order[found.pairs[:, 0]] == found.pairs[:, 1]
+    assert float(right.double().mean()) > 0.9
+
+
 def test_profiles_as_written_out():
     """Of rows that are all different in length, so that no order is a matter of chance."""
     x, _, _, _ = rotated()
@@ -57,7 +64,7 @@ def test_profiles_as_written_out():
         similarities = u @ torch.diag(s**power) @ u.T
         rows = [sorted(row[:100]) + [math.sqrt(2) * v for v in sorted(row[100:])] for row in similarities.tolist()]
         parts.append(normalized(torch.tensor(rows, dtype=torch.float64)))
-    torch.testing.assert_close(_profiles(x), normalized(torch.cat(parts, 1)), rtol=0, atol=1e-5)
+    torch.testing.assert_close(_profiles(x, [100]), normalized(torch.cat(parts, 1)), rtol=0, atol=1e-5)
 
 
 def test_the_code_of_ranks_is_as_far_apart_as_they_are():

@@ -6,11 +6,23 @@ from bilex.trace import Trace
 
 
 def test_a_dictionary_may_have_words_of_any_rank(exact):
-    """Some of its targets are rarer than the words that chance is played among."""
-    assert any(int(target[1:]) >= 140 for _, target in exact.train)
+    """Some of its words are rarer than those that chance is played among."""
+    rare = exact.test
+    assert any(int(word[1:]) >= 140 for pair in rare for word in pair)
     method = get_method("vecmap_unsupervised", {"first": "140"})
-    made = align(exact.source, exact.target, exact.train, method=method)
+    made = align(exact.source, exact.target, rare, method=method)
+    assert made.evaluate(exact.train).scores.p_at_1 == 100
+
+
+def test_tables_in_no_order_are_known_by_the_second_try(exact):
+    order = np.random.default_rng(0).permutation(len(exact.target))
+    shuffled = EmbeddingTable([exact.target.words[i] for i in order], exact.target.rows[order])
+    trace = Trace()
+    method = get_method("vecmap_unsupervised", {"least_agreement": "0.9"})  # of few dimensions any pairs agree a little
+    made = align(exact.source, shuffled, method=method, trace=trace)
     assert made.evaluate(exact.test).scores.p_at_1 == 100
+    first, second = (record["agreement"] for record in trace.records if "agreement" in record)
+    assert first < 0.9 <= second
 
 
 def test_tables_that_have_nothing_to_do_with_each_other_are_refused():

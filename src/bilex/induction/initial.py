@@ -37,31 +37,34 @@ def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spellin
     return Lexicon.from_pairs((word, word) for word in shared)
 
 
-def similar_profiles(x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000) -> Induced:
+def similar_profiles(
+    x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000, ranks: bool = True
+) -> Induced:
     """Pairs of frequent words whose similarities to the others of their language are distributed most alike.
 
     A word's profile does not depend on its language's axes. From the singular values of a table, X = U S Vᵀ, come three
     sorts of similarity between its words: U S^p Uᵀ with p = ½, 1 and 2, which is X Xᵀ. Sorted, they are the profile.
-    Words of about the same rank have about the same meanings in most languages: the similarities are sorted within
-    bands of rank, and the word's own rank is part of its profile.
+    Words that mean the same have about the same rank in most languages: with `ranks`, the similarities are sorted
+    within bands of rank, and the word's own rank is part of its profile.
 
     Artetxe, Labaka and Agirre (2018), A robust self-learning method for fully unsupervised cross-lingual mappings, ACL,
     have p = 1 and no ranks. With these, three to ten times as many of the first pairs are right.
     """
     n = min(max_rank, len(x), len(z))
-    first, second = (torch.cat([_profiles(table[:n]), _rank_code(n).to(table)], 1) for table in (x, z))
-    return Induction(max_rank=n, direction="union")(unit(first), unit(second), generator)
+    profiles = [_profiles(table[:n], [edge for edge in BANDS if ranks and edge < n]) for table in (x, z)]
+    if ranks:
+        profiles = [unit(torch.cat([profile, _rank_code(n).to(profile)], 1)) for profile in profiles]
+    return Induction(max_rank=n, direction="union")(profiles[0], profiles[1], generator)
 
 
-def _profiles(table: Tensor) -> Tensor:
+def _profiles(table: Tensor, edges: list[int]) -> Tensor:
     u, s, _ = torch.linalg.svd(table, full_matrices=False)
-    profiles = [_sorted_in_bands((u * s**power) @ u.T) for power in POWERS]
+    profiles = [_sorted_in_bands((u * s**power) @ u.T, edges) for power in POWERS]
     return _normalized(torch.cat([_normalized(profile) for profile in profiles], 1))
 
 
-def _sorted_in_bands(similarities: Tensor) -> Tensor:
+def _sorted_in_bands(similarities: Tensor, edges: list[int]) -> Tensor:
     """Each row sorted within each band; all bands have the same weight."""
-    edges = [edge for edge in BANDS if edge < similarities.shape[1]]
     bands = torch.tensor_split(similarities, edges, dim=1)
     return torch.cat([band.sort(1).values / band.shape[1] ** 0.5 for band in bands], 1)
 

@@ -18,6 +18,7 @@ from bilex.normalize import unit
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.mapping import LinearMapping
     from bilex.trace import Trace
 
 
@@ -39,8 +40,8 @@ class RapoSemi(SelfLearning):
     """A dictionary of fewer source words than this is too small."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
     """What makes it larger."""
-    linear_rounds: int = 3
-    """Rounds with GeoMM that follow, with pairs as sure as those of the other rounds."""
+    linear_rounds: int = 5
+    """Rounds with GeoMM that follow, each with more of the pairs than the one before."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,9 +51,15 @@ class RapoSemi(SelfLearning):
         """The dictionary; if it is too small, with mutual neighbours under the linear map."""
         if len(torch.unique(pairs[:, 0])) >= self.few:
             return pairs
-        mapping, larger = self.initial.fit(x, z, pairs, generator=generator, trace=trace), pairs
-        for _ in range(self.linear_rounds):
-            mapped = unit(mapping.source(x)), unit(mapping.target(z))
-            larger = together(pairs, self.believed(*mapped, None, generator))
+        mapping = self.initial.fit(x, z, pairs, generator=generator, trace=trace)
+        for number in range(self.linear_rounds):
+            larger = self._enlarged(mapping, x, z, pairs, generator, grown=number / self.linear_rounds)
+            trace(linear_round=number, pairs=len(larger))
             mapping = GeoMM().fit(x, z, larger, dev=None, trace=trace)
-        return larger
+        return self._enlarged(mapping, x, z, pairs, generator, grown=0)
+
+    def _enlarged(
+        self, mapping: LinearMapping, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, grown: float
+    ) -> Tensor:
+        found = self.induction(unit(mapping.source(x)), unit(mapping.target(z)), generator)
+        return together(pairs, self.believed(found, None, grown=grown))

@@ -18,6 +18,6 @@ class RapoUnsupervised(RapoSemi):
     name = "rapo_unsupervised"
     needs_pairs = False
 
-    rounds: int = 3
+    rounds: int = 2
     induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", frequent=0.08))
     least_share: float = 0.5

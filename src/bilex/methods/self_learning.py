@@ -18,6 +18,7 @@ from bilex.normalize import unit
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.induction.neighbours import Induced
     from bilex.trace import State, Trace
 
 
@@ -48,8 +49,8 @@ class SelfLearning(Method):
     precision: float | None = None
     """If set, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
     least_share: float = 0.35
-    """But not fewer than this share of all: dev words are few, and frequent ones have many senses. Without dev, so many
-    are taken."""
+    """But not fewer than this share of all: dev words are few, and frequent ones have many senses. Without dev so many
+    are taken in the beginning, and more from round to round, up to all."""
     newest: bool = True
     """Whether the last fit, with dev, has the pairs that the kept round has found, or those it has learnt from."""
     least_dev: int = 100
@@ -86,8 +87,9 @@ class SelfLearning(Method):
             mapping = self._train(x, z, now, dev, trace, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
-            induced = self.believed(*mapped, dev, generator)
-            cosine = mean_cosine(*mapped, induced, self.induction.most_pairs(len(x), len(z)))
+            found = self.induction(*mapped, generator)
+            induced = self.believed(found, dev, grown=(now.number + 1) / rounds)
+            cosine = mean_cosine(*mapped, found.pairs, self.induction.most_pairs(len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
             enlarged = together(pairs, induced)
             trace(
@@ -113,10 +115,12 @@ class SelfLearning(Method):
         """What the first round learns from: the dictionary."""
         return pairs
 
-    def believed(self, x: Tensor, z: Tensor, dev: Tensor | None, generator: Generator) -> Tensor:
-        """Pairs of two mapped tables."""
-        found = self.induction(x, z, generator)
-        return found.pairs if self.precision is None else surest(found, dev, self.precision, least=self.least_share)
+    def believed(self, found: Induced, dev: Tensor | None, *, grown: float) -> Tensor:
+        """The pairs of an induction that are learnt from; grown: how far self-learning has come (0 to 1)."""
+        if self.precision is None:
+            return found.pairs
+        least = self.least_share + (0 if dev is not None else grown * (1 - self.least_share))
+        return surest(found, dev, self.precision, least=least)
 
     def _train(
         self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None

@@ -75,19 +75,22 @@ class VecMapUnsupervised(Method):
 
     def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
         """The pairs that self-learning ends with; those of the dictionary, if there is one, stay with `keep_seed`."""
-        first = seed if len(seed) else similar_profiles(x, z, generator, max_rank=self.first).pairs
+        pairs = self._first_good(x, z, seed, generator, trace)
         seed = seed if self.keep_seed else seed[:0]
-        pairs = self._first_good(x, z, first, seed, generator, trace)
         whole = Induction(max_rank=self.max_rank, k=self.k, direction="union")
         return self._improve(x, z, pairs, seed, whole, generator, trace, rounds=self.rounds)
 
-    def _first_good(
-        self, x: Tensor, z: Tensor, first: Tensor, seed: Tensor, generator: Generator, trace: Trace
-    ) -> Tensor:
-        """What the first try ends with whose pairs agree; where none do there is nothing to build on."""
-        best = 0.0
-        for _ in range(self.tries):
-            pairs = self._play(x, z, first, seed, generator, trace)
+    def _first_good(self, x: Tensor, z: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
+        """What the first try ends with whose pairs agree; where none do there is nothing to build on.
+
+        Without a dictionary, every other try begins from profiles that know no ranks: their order may be no frequency.
+        """
+        best, kept = 0.0, seed if self.keep_seed else seed[:0]
+        for number in range(self.tries):
+            first = seed
+            if not len(seed):
+                first = similar_profiles(x, z, generator, max_rank=self.first, ranks=number % 2 == 0).pairs
+            pairs = self._play(x, z, first, kept, generator, trace)
             found = self._agreement(x, z, pairs, generator)
             trace(agreement=found, needed=self.least_agreement)
             if found >= self.least_agreement:
