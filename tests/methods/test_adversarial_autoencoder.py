@@ -50,7 +50,7 @@ def test_a_code_has_no_more_numbers_than_a_word():
 
 def test_each_map_learns_to_deceive_and_to_undo_the_other():
     x, z = skewed(), skewed(150)
-    method = AdversarialAutoencoder(**SMALL)
+    method = AdversarialAutoencoder(**SMALL, beta=0.01)
     game = Cycle(method, x, z, torch.linalg.qr(x[:5]).Q, generator())
     game.learn = game.back.learn = lambda: 0.5
     again = generator()

@@ -39,7 +39,9 @@ class Adversarial(Method):
 
     The paper's five epochs have 31,250 steps each, against a discriminator of 2048 hidden units: on a CPU these are
     hours. Here they have 2000, and the discriminator has a quarter of the units. In return it learns faster, from
-    rows scaled to numbers of mean square 1. The paper does not normalize; here it is as for most methods.
+    rows scaled to numbers of mean square 1, and pulls harder: on made-up tables of 50 dimensions W lost directions
+    altogether with a β of 0.001 or 0.01, so that it is 0.1 here. The paper does not normalize; here
+    it is as for most methods.
     """
 
     name = "adversarial"
@@ -51,8 +53,8 @@ class Adversarial(Method):
     """Of the map, per epoch. In the paper 31,250."""
     learning_rate: float = 0.1
     """Of the map, to begin with; it shrinks as epochs get worse."""
-    beta: float = 0.001
-    """The β of the formula."""
+    beta: float = 0.1
+    """The β of the formula. In the paper 0.001."""
     restarts: int = 2
     """So often it is done from the beginning; the best is kept."""
     adversary: Adversary = field(default_factory=Adversary)
