@@ -36,6 +36,23 @@ def uneven():
 
 
 @pytest.fixture(scope="session")
+def turned():
+    """A cloud of words, skewed and of other widths in other directions, the same turned a little, and which is which.
+
+    Source word i is target word order[i].
+    """
+    random = torch.Generator().manual_seed(0)
+    rows = torch.rand(300, 6, generator=random) ** 3 * torch.linspace(2, 0.7, 6)
+    x = Normalizer.fit(rows, ("center", "unit"))[1]
+    bent = torch.randn(6, 6, generator=random)
+    turn = torch.linalg.matrix_exp(0.25 * (bent - bent.T))
+    order = torch.randperm(300, generator=random)
+    z = torch.empty_like(x)
+    z[order] = x @ turn
+    return x, z, order
+
+
+@pytest.fixture(scope="session")
 def same():
     """Whether two mappings are equal to the bit."""
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bilex.errors import AlignmentError
-from bilex.evaluation.criterion import agreement
 from bilex.induction.initial import similar_profiles
 from bilex.induction.neighbours import Induction, together
+from bilex.induction.verdict import failure, mutual_agreement
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -96,11 +95,7 @@ class VecMapUnsupervised(Method):
             if found >= self.least_agreement:
                 return pairs
             best = max(best, found)
-        raise AlignmentError(
-            f"{self.name} has failed, tried {self.tries} times: a map learnt from some of the pairs it found gives "
-            f"back {best:.0%} of the others, needed {self.least_agreement:.0%} (least_agreement); it is nonsense. "
-            "Try another --rng-seed, or help it with a small dictionary (--train), --identical or --numerals"
-        )
+        raise failure(self.name, tries=self.tries, found=best, needed=self.least_agreement)
 
     def _play(self, x: Tensor, z: Tensor, pairs: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
         """Rounds with less and less chance, among the first words."""
@@ -111,9 +106,8 @@ class VecMapUnsupervised(Method):
         return self._improve(x, z, pairs, seed, induction, generator, trace)
 
     def _agreement(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> float:
-        x, z = x[: self.first] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), z[: self.first]
-        mutual = Induction(max_rank=self.first, k=self.k)(x, z, generator).pairs
-        return agreement(x, z, mutual, generator, k=self.k)
+        mapped = x[: self.first] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
+        return mutual_agreement(mapped, z, generator, max_rank=self.first, k=self.k)
 
     def _improve(
         self,

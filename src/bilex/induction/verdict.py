@@ -1,0 +1,31 @@
+"""Whether a map that was learnt without a dictionary is one of translations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bilex.errors import AlignmentError
+from bilex.evaluation.criterion import agreement
+from bilex.induction.neighbours import Induction
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+
+def mutual_agreement(x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000, k: int = 10) -> float:
+    """How much the mutual pairs of the most frequent words agree with each other (0 to 1).
+
+    x: (n, d), z: (m, d), unit rows in one space, in order of frequency.
+    """
+    x, z = x[:max_rank], z[:max_rank]
+    mutual = Induction(max_rank=max_rank, k=k)(x, z, generator).pairs
+    return agreement(x, z, mutual, generator, k=k) if len(mutual) > 1 else 0.0
+
+
+def failure(name: str, *, tries: int, found: float, needed: float) -> AlignmentError:
+    """What to say where even the best of several tries has pairs that agree too little."""
+    return AlignmentError(
+        f"{name} has failed, tried {tries} times: a map learnt from some of the pairs it found gives "
+        f"back {found:.0%} of the others, needed {needed:.0%} (least_agreement); it is nonsense. "
+        "Try another --rng-seed, or help it with a small dictionary (--train), --identical or --numerals"
+    )

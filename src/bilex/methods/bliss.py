@@ -1,0 +1,142 @@
+"""BLISS: a dictionary, an adversary and a weak pull towards orthogonal maps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.functional import cosine_similarity
+
+from bilex.errors import SettingsError
+from bilex.evaluation.criterion import mean_csls
+from bilex.induction.neighbours import Induction
+from bilex.linalg.procrustes import procrustes
+from bilex.mapping import LinearMapping
+from bilex.methods.base import Method
+from bilex.methods.rcsls import RCSLS
+from bilex.normalize import unit
+from bilex.training.adversarial import Adversary, Game, play
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from bilex.trace import Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bliss(Method):
+    """RCSLS on a dictionary, against a discriminator, with a weak pull towards orthogonal maps: BLISS(R).
+
+    W: (d, d) begins as the Procrustes map. A turn has three steps of W, each down the gradient of one loss, and then
+    those of the discriminator:
+
+    1. that xW is told from the words z, as in `adversarial`;
+    2. the criterion of RCSLS, over a batch of the dictionary;
+    3. −mean cos(x, x W Wᵀ): what is mapped there and back is to be what it was. Nothing else keeps W orthogonal.
+
+    The epoch is kept whose translations have the highest mean CSLS score, hubs left out (`mean_csls`), the Procrustes
+    map included. Procrustes rounds follow, on the translations of all source words; they last as long as they improve
+    this score.
+
+    The paper has 200 epochs of 157 turns, with batches of 32 pairs and rates of 0.1 / 3. Here turns are fewer, with
+    larger batches and longer steps, so that those of RCSLS go about as far in all; the adversary goes less far.
+    """
+
+    name = "bliss"
+    paper = (
+        "Patra, Moniz, Garg, Gormley and Neubig (2019). "
+        "Bilingual lexicon induction with semi-supervision in non-isometric embedding spaces. ACL"
+    )
+
+    normalize: tuple[str, ...] = ("unit",)
+    epochs: int = 20
+    """In the paper 200."""
+    steps: int = 50
+    """Turns, per epoch. In the paper 157."""
+    learning_rate: float = 1.0
+    """Of W, to begin with; each of the three losses has a third of it. In the paper 0.1."""
+    batch: int = 128
+    """Pairs in a turn. In the paper 32."""
+    k: int = 10
+    """Neighbours of RCSLS."""
+    pool: int = 100_000
+    """It looks for them among so many of the most frequent words of each language."""
+    adversary: Adversary = field(default_factory=Adversary)
+    rounds: int = 3
+    """At most so many rounds of Procrustes follow."""
+    max_rank: int = 15_000
+    """They learn from translations that are among so many of the most frequent target words,"""
+    most_hits: int = 20
+    """and that are those of at most so many source words."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._needs_at_least(1, "epochs", "steps", "batch", "k", "pool", "max_rank", "most_hits")
+        self._needs_at_least(0, "rounds")
+        if not self.learning_rate > 0:
+            raise SettingsError(f"{self.name}: learning_rate={self.learning_rate}; needed a number above 0")
+        if self.normalize[-1:] != ("unit",):
+            raise SettingsError(f"{self.name}: its criterion is of cosines; let normalize end in unit")
+
+    @property
+    def rank_cut(self) -> int:
+        """Words are drawn, and translations counted, among the first ones only."""
+        return min(self.adversary.max_rank, self.pool, self.max_rank)
+
+    def fit(
+        self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
+    ) -> LinearMapping:
+        """The best epoch, or what Procrustes rounds make of it."""
+        made = play(
+            Turns(self, x, z, pairs, generator),
+            lambda w: mean_csls(unit(x @ w), z),
+            epochs=self.epochs,
+            steps=self.steps,
+            learning_rate=self.learning_rate,
+            trace=trace,
+        )
+        w, best = made.best, made.criterion
+        for number in range(1, self.rounds + 1):
+            found = self.translations(unit(x @ w), z, generator)
+            if not len(found):
+                break
+            candidate = procrustes(x[found[:, 0]], z[found[:, 1]])
+            value = mean_csls(unit(x @ candidate), z)
+            trace(round=number, pairs=len(found), criterion=value)
+            if value <= best:
+                break
+            w, best = candidate, value
+        return LinearMapping(source_matrix=w)
+
+    def translations(self, x: Tensor, z: Tensor, generator: Generator) -> Tensor:
+        """All source words with their best targets by CSLS, those left out that are rare or hubs: (p, 2)."""
+        everything = Induction(max_rank=max(len(x), len(z)), k=self.k, direction="forward")
+        pairs = everything(x, z, generator).pairs
+        hits = torch.bincount(pairs[:, 1], minlength=len(z))[pairs[:, 1]]
+        return pairs[(pairs[:, 1] < self.max_rank) & (hits <= self.most_hits)]
+
+
+class Turns(Game):
+    """The map and its discriminator, with the dictionary."""
+
+    def __init__(self, method: Bliss, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> None:
+        super().__init__(method.adversary, x, z, procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), generator)
+        self.pool = x[: method.pool], z[: method.pool]
+        self.known = x[pairs[:, 0]], z[pairs[:, 1]]
+        self.batch, self.criterion = method.batch, RCSLS(k=method.k)
+
+    def turn(self, rate: float) -> float:
+        """A step of W for each loss, then those of the discriminator, whose mean loss it gives back."""
+        self.deceive(self.draw(self.x), rate / 3)
+        self.supervise(rate / 3)
+        x = self.draw(self.x)
+        self.descend(lambda w: -cosine_similarity(x, x @ w @ w.T).mean(), rate / 3)
+        return self.learn()
+
+    def supervise(self, rate: float) -> None:
+        """A step of RCSLS on some of the pairs."""
+        x, z = self.known
+        batch = torch.randperm(len(x), generator=self.generator)[: self.batch].to(x.device)
+        _, gradient = self.criterion.loss(self.w, *self.pool, x[batch], z[batch])
+        self.w = self.w - rate * gradient

@@ -1,0 +1,191 @@
+"""A map against a discriminator: the parts that adversarial methods share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits, leaky_relu
+
+from bilex.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Generator, Tensor
+
+    from bilex.trace import Trace
+
+SLOPE = 0.2
+"""Of the leaky ReLU below 0."""
+DECAY, SHRINK, LEAST_RATE = 0.98, 0.5, 1e-5
+"""What the learning rate of a map is multiplied by each epoch, and by each that is not the best; it falls no lower."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adversary:
+    """How a discriminator is made, and how it learns to tell the mapped words of one language from those of another."""
+
+    hidden: int = 512
+    """Units in each of its two hidden layers. In the papers 2048."""
+    dropout: float = 0.1
+    """Each number that it learns from is 0 with this probability."""
+    smoothing: float = 0.1
+    """It learns that a mapped word is one with a probability of 1 less this, and another word with this."""
+    turns: int = 5
+    """Its steps for each step of the map."""
+    batch: int = 32
+    """Words of each language in a step."""
+    learning_rate: float = 0.1
+    max_rank: int = 75_000
+    """Words are drawn from so many of the most frequent ones."""
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "turns", "batch", "max_rank"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"adversary: {name}={getattr(self, name)}; needed at least 1")
+        for name, end in (("dropout", 1.0), ("smoothing", 0.5)):
+            if not 0 <= getattr(self, name) < end:
+                raise SettingsError(f"adversary: {name}={getattr(self, name)}; needed at least 0, below {end}")
+        if not self.learning_rate > 0:
+            raise SettingsError(f"adversary: learning_rate={self.learning_rate}; needed a number above 0")
+
+
+class Game:
+    """A map W: (d, d) of the source words x and a discriminator, who learn by turns; both change.
+
+    The rows are scaled to numbers of mean square 1, so that the learning rates mean the same for all tables.
+    """
+
+    def __init__(
+        self, adversary: Adversary, x: Tensor, z: Tensor, w: Tensor, generator: Generator, *, beta: float = 0.0
+    ) -> None:
+        self.adversary, self.w, self.generator, self.beta = adversary, w, generator, beta
+        x, z = x[: adversary.max_rank], z[: adversary.max_rank]
+        self.x, self.z = (rows / rows.square().mean().sqrt() for rows in (x, z))
+        self.discriminator = Discriminator(adversary, z, generator)
+
+    def turn(self, rate: float) -> float:
+        """The discriminator learns, then the map; the mean loss of the discriminator."""
+        loss = self.learn()
+        self.deceive(self.draw(self.x), rate)
+        return loss
+
+    def learn(self) -> float:
+        """The steps of the discriminator, and their mean loss."""
+        losses = [
+            self.discriminator.learn(self.draw(self.x) @ self.w, self.draw(self.z), self.generator)
+            for _ in range(self.adversary.turns)
+        ]
+        return sum(losses) / len(losses)
+
+    def deceive(self, x: Tensor, rate: float) -> None:
+        """W takes a step with these words, (b, d)."""
+        self.descend(lambda w: self.discriminator.caught(x @ w), rate)
+
+    def descend(self, loss: Callable[[Tensor], Tensor], rate: float) -> None:
+        """W ← W − rate · ∂loss/∂W, then drawn towards orthogonal ones."""
+        w = self.w.detach().requires_grad_()
+        (gradient,) = torch.autograd.grad(loss(w), w)
+        self.w = towards_orthogonal(self.w - rate * gradient, self.beta)
+
+    def draw(self, rows: Tensor) -> Tensor:
+        """A batch of words, (b, d); one may come twice."""
+        drawn = torch.randint(len(rows), (self.adversary.batch,), generator=self.generator)
+        return rows[drawn.to(rows.device)]
+
+
+class Discriminator:
+    """The logit s(v) of the probability that v is a mapped word; it changes as it learns.
+
+    s(v) = λ(λ(v A + a) B + b) c + e, λ the leaky ReLU.  v: (n, d), A: (d, h), B: (h, h), c: (h, 1); s: (n,).
+    """
+
+    def __init__(self, adversary: Adversary, like: Tensor, generator: Generator) -> None:
+        self.adversary = adversary
+        sizes = (like.shape[1], adversary.hidden, adversary.hidden, 1)
+        self.parameters: list[Tensor] = []
+        for fan_in, fan_out in pairwise(sizes):
+            for shape in ((fan_in, fan_out), (fan_out,)):
+                drawn = (2 * torch.rand(shape, generator=generator, dtype=like.dtype) - 1) / fan_in**0.5
+                self.parameters.append(drawn.to(like.device).requires_grad_())
+
+    def __call__(self, v: Tensor) -> Tensor:
+        """s(v)."""
+        a, a_0, b, b_0, c, c_0 = self.parameters
+        h = leaky_relu(v @ a + a_0, SLOPE)
+        h = leaky_relu(h @ b + b_0, SLOPE)
+        return (h @ c + c_0)[:, 0]
+
+    def learn(self, mapped: Tensor, others: Tensor, generator: Generator) -> float:
+        """One step down the cross entropy H of the smoothed truth, whose value it gives back.  (b, d) each."""
+        truth = 1 - self.adversary.smoothing
+        v = self._dropped(torch.cat([mapped, others]), generator)
+        labels = torch.cat([v.new_full((len(mapped),), truth), v.new_full((len(others),), 1 - truth)])
+        loss = binary_cross_entropy_with_logits(self(v), labels)
+        gradients = torch.autograd.grad(loss, self.parameters)
+        with torch.no_grad():
+            for parameter, gradient in zip(self.parameters, gradients, strict=True):
+                parameter -= self.adversary.learning_rate * gradient
+        return float(loss.detach())
+
+    def caught(self, mapped: Tensor) -> Tensor:
+        """The loss of the map: H with the labels exchanged, without dropout.  mapped: (b, d).
+
+        H is a mean over words of both languages; what the map cannot change, the half of the others, is left out.
+        """
+        scores = self(mapped)
+        return binary_cross_entropy_with_logits(scores, torch.full_like(scores, self.adversary.smoothing)) / 2
+
+    def _dropped(self, v: Tensor, generator: Generator) -> Tensor:
+        """Some numbers 0, and the others larger to make up for it."""
+        kept = torch.rand(v.shape, generator=generator) >= self.adversary.dropout
+        return v * kept.to(v) / (1 - self.adversary.dropout)
+
+
+def towards_orthogonal(w: Tensor, beta: float) -> Tensor:
+    """(1 + β) W − β W Wᵀ W: singular values s become s + β (s − s³), nearer to 1.  W: (d, d)."""
+    if not beta:
+        return w
+    return (1 + beta) * w - beta * (w @ w.T) @ w
+
+
+class Selection:
+    """The best map of the epochs by a criterion, and the learning rate that follows from how they went.
+
+    The rate decays with each epoch, and shrinks with each that is worse than the best, the first such one excepted.
+    """
+
+    def __init__(self, w: Tensor, criterion: float, learning_rate: float) -> None:
+        self.best, self.criterion, self.rate = w, criterion, learning_rate
+        self._warned = False
+
+    def see(self, w: Tensor, criterion: float) -> None:
+        """Take what an epoch ended with."""
+        rate = self.rate * DECAY
+        if criterion > self.criterion:
+            self.best, self.criterion = w, criterion
+        elif self._warned:
+            rate *= SHRINK
+        else:
+            self._warned = True
+        self.rate = max(rate, LEAST_RATE)
+
+
+def play(
+    game: Game, criterion: Callable[[Tensor], float], *, epochs: int, steps: int, learning_rate: float, trace: Trace
+) -> Selection:
+    """Epochs of so many turns; the map that it begins with is one of those to choose from."""
+    selection = Selection(game.w, criterion(game.w), learning_rate)
+    trace(epoch=0, criterion=selection.criterion)
+    for epoch in range(1, epochs + 1):
+        progress, loss = trace.progress(f"epoch {epoch} of {epochs}"), 0.0
+        for step in range(1, steps + 1):
+            loss += game.turn(selection.rate)
+            progress(step, steps)
+        value = criterion(game.w)
+        trace(epoch=epoch, discriminator_loss=loss / steps, criterion=value, learning_rate=selection.rate)
+        selection.see(game.w, value)
+    return selection

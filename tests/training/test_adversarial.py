@@ -1,0 +1,196 @@
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from bilex.errors import SettingsError
+from bilex.trace import Trace
+from bilex.training import adversarial
+from bilex.training.adversarial import Adversary, Discriminator, Game, Selection, play, towards_orthogonal
+
+
+def generator(rng_seed=0):
+    return torch.Generator().manual_seed(rng_seed)
+
+
+def normal(*shape, rng_seed=0):
+    return torch.randn(*shape, generator=generator(rng_seed), dtype=torch.float64)
+
+
+def network(discriminator):
+    """The same in modules, with copies of its parameters, which says probabilities."""
+    linear = [nn.Linear(*weights.shape).double() for weights in discriminator.parameters[::2]]
+    with torch.no_grad():
+        for module, weights, bias in zip(
+            linear, discriminator.parameters[::2], discriminator.parameters[1::2], strict=True
+        ):
+            module.weight.copy_(weights.T)
+            module.bias.copy_(bias)
+    return nn.Sequential(linear[0], nn.LeakyReLU(0.2), linear[1], nn.LeakyReLU(0.2), linear[2], nn.Sigmoid())
+
+
+def labels(n, m, smoothing):
+    return torch.cat([torch.full((n,), 1 - smoothing), torch.full((m,), smoothing)]).double()
+
+
+@pytest.fixture
+def plain():
+    """An adversary without dropout."""
+    return Adversary(hidden=7, dropout=0.0, smoothing=0.2, turns=2, batch=6, learning_rate=0.3)
+
+
+def test_the_network_is_that_of_the_paper(plain):
+    discriminator, v = Discriminator(plain, normal(1, 4), generator()), normal(5, 4)
+    with torch.no_grad():
+        torch.testing.assert_close(discriminator(v).sigmoid(), network(discriminator)(v)[:, 0])
+    for weights in discriminator.parameters[::2]:
+        assert weights.abs().max() <= len(weights) ** -0.5
+
+
+def test_the_discriminator_descends_the_cross_entropy(plain):
+    discriminator, x, z = Discriminator(plain, normal(1, 4), generator()), normal(6, 4), normal(5, 4, rng_seed=1)
+    slow = network(discriminator)
+    expected = nn.functional.binary_cross_entropy(slow(torch.cat([x, z]))[:, 0], labels(6, 5, 0.2))
+    expected.backward()
+    torch.optim.SGD(slow.parameters(), lr=0.3).step()
+    assert discriminator.learn(x, z, generator()) == pytest.approx(expected.item())
+    with torch.no_grad():
+        torch.testing.assert_close(discriminator(z).sigmoid(), slow(z)[:, 0])
+
+
+def test_the_map_descends_the_same_with_the_labels_exchanged(plain):
+    discriminator, x, z = Discriminator(plain, normal(1, 4), generator()), normal(6, 4), normal(6, 4, rng_seed=1)
+    w, v = (normal(4, 4, rng_seed=2).requires_grad_() for _ in range(2))
+    discriminator.caught(x @ w).backward()
+    said = network(discriminator)(torch.cat([x @ v, z]))[:, 0]
+    nn.functional.binary_cross_entropy(said, 1 - labels(6, 6, 0.2)).backward()
+    torch.testing.assert_close(w.grad, v.grad)
+
+
+def test_dropout_keeps_the_mean():
+    discriminator = Discriminator(Adversary(hidden=2, dropout=0.25), normal(1, 3), generator())
+    dropped = discriminator._dropped(torch.ones(20_000, 3), generator())
+    assert dropped.mean() == pytest.approx(1, abs=0.02)
+    assert dropped.unique().tolist() == pytest.approx([0, 4 / 3])
+
+
+def test_a_turn_is_the_discriminators_steps_and_one_of_the_map(plain):
+    x, z, w = normal(9, 4), normal(8, 4, rng_seed=1), normal(4, 4, rng_seed=2)
+    random = generator()
+    game = Game(plain, x, z, w, random, beta=0.01)
+    again = generator()
+    again.set_state(random.get_state())
+    slow = network(game.discriminator)
+    optimizer = torch.optim.SGD(slow.parameters(), lr=0.3)
+    scaled = [rows / rows.square().mean().sqrt() for rows in (x, z)]
+
+    def drawn(rows):
+        return rows[torch.randint(len(rows), (6,), generator=again)]
+
+    losses = []
+    for _ in range(2):
+        v = torch.cat([drawn(scaled[0]) @ w, drawn(scaled[1])])
+        torch.rand(v.shape, generator=again)  # the coins of dropout
+        loss = nn.functional.binary_cross_entropy(slow(v)[:, 0], labels(6, 6, 0.2))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    w.requires_grad_()
+    said = slow(drawn(scaled[0]) @ w)[:, 0]
+    (nn.functional.binary_cross_entropy(said, labels(0, 6, 0.2)) / 2).backward()
+    stepped = w.detach() - 0.5 * w.grad
+    assert game.turn(0.5) == pytest.approx(sum(losses) / 2)
+    torch.testing.assert_close(game.w, 1.01 * stepped - 0.01 * stepped @ stepped.T @ stepped)
+
+
+def test_words_are_drawn_among_the_most_frequent():
+    adversary = Adversary(hidden=2, max_rank=3)
+    game = Game(adversary, normal(9, 4), normal(9, 4), torch.eye(4).double(), generator())
+    assert len(game.x) == len(game.z) == 3
+    assert game.draw(game.x).shape == (32, 4)
+
+
+def test_the_scale_of_the_tables_does_not_matter(plain):
+    x, z = normal(9, 4), normal(8, 4, rng_seed=1)
+    one, other = (Game(plain, a * x, b * z, torch.eye(4).double(), generator()) for a, b in ((1, 1), (5, 0.1)))
+    for game in (one, other):
+        game.turn(0.1)
+    torch.testing.assert_close(one.w, other.w)
+
+
+@pytest.mark.parametrize("rng_seed", range(3))
+def test_towards_orthogonal(rng_seed):
+    w = torch.linalg.qr(normal(5, 5, rng_seed=rng_seed)).Q * torch.linspace(0.7, 1.2, 5)
+    s = torch.linalg.svdvals(w)
+    torch.testing.assert_close(torch.linalg.svdvals(towards_orthogonal(w, 0.1)), s + 0.1 * (s - s**3))
+    for _ in range(100):
+        w = towards_orthogonal(w, 0.1)
+    torch.testing.assert_close(w @ w.T, torch.eye(5).double())
+
+
+def test_the_rate_falls_each_epoch_and_halves_from_the_second_worse_one():
+    selection = Selection(torch.tensor(0), 0.5, 1.0)
+    rates = []
+    for number, criterion in enumerate([0.6, 0.4, 0.7, 0.6, 0.8, 0.2], 1):
+        selection.see(torch.tensor(number), criterion)
+        rates.append(selection.rate)
+    assert int(selection.best) == 5
+    assert selection.criterion == 0.8
+    factors = [0.98, 0.98, 0.98, 0.49, 0.98, 0.49]
+    assert rates == pytest.approx([torch.tensor(factors[: i + 1]).prod().item() for i in range(6)])
+    for _ in range(50):
+        selection.see(torch.tensor(0), 0.0)
+    assert selection.rate == adversarial.LEAST_RATE
+
+
+class Counting:
+    """A game whose map is the number of its turns."""
+
+    w = torch.tensor(0)
+
+    def turn(self, rate):
+        self.w = self.w + 1
+        return rate
+
+
+def test_the_best_epoch_is_kept():
+    told, trace = {0: 0.1, 3: 0.3, 6: 0.4, 9: 0.2}, Trace()
+    made = play(Counting(), lambda w: told[int(w)], epochs=3, steps=3, learning_rate=1.0, trace=trace)
+    assert int(made.best) == 6
+    assert [record["criterion"] for record in trace.records] == [0.1, 0.3, 0.4, 0.2]
+    assert [record["discriminator_loss"] for record in trace.records[1:]] == pytest.approx([1, 0.98, 0.98**2])
+
+
+def test_a_map_that_is_no_number_is_never_the_best():
+    selection = Selection(torch.tensor(0), 0.5, 1.0)
+    selection.see(torch.tensor(1), float("nan"))
+    assert int(selection.best) == 0
+
+
+def test_the_game_leaves_its_tables_alone(plain):
+    x, z = normal(9, 4), normal(8, 4, rng_seed=1)
+    before = copy.deepcopy((x, z))
+    Game(plain, x, z, torch.eye(4).double(), generator()).turn(0.1)
+    assert all(torch.equal(*both) for both in zip((x, z), before, strict=True))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"hidden": 0},
+        {"turns": 0},
+        {"batch": 0},
+        {"max_rank": 0},
+        {"dropout": 1.0},
+        {"smoothing": 0.5},
+        {"smoothing": -0.1},
+        {"learning_rate": 0.0},
+        {"learning_rate": float("nan")},
+    ],
+)
+def test_bad_settings_are_refused(settings):
+    (name, value), *_ = settings.items()
+    with pytest.raises(SettingsError, match=f"adversary: {name}={value}; needed"):
+        Adversary(**settings)
