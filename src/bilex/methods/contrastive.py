@@ -141,9 +141,9 @@ class Contrastive(Method):
         sources = min(self.max_rank, len(x))
         best = [
             scores.topk(min(self.most, len(scores))).indices
-            for scores in found.scores.split([sources, len(found.scores) - sources])
+            for scores in (found.scores[:sources], found.scores[sources:])
         ]
-        induced = torch.unique(found.pairs[torch.cat([best[0], sources + best[1]])], dim=0)
+        induced: Tensor = torch.unique(found.pairs[torch.cat([best[0], sources + best[1]])], dim=0)
         known = torch.isin(induced[:, 0], pairs[:, 0]) | torch.isin(induced[:, 1], pairs[:, 1])
         return induced[~known]
 
@@ -155,7 +155,7 @@ def log_sum(queries: Tensor, keys: Tensor, chosen: Tensor, temperature: float) -
     need not be kept for it.
     """
     with torch.no_grad():
-        blocks = zip(queries.split(BLOCK), chosen.split(BLOCK), strict=True)
+        blocks = zip(torch.split(queries, BLOCK), torch.split(chosen, BLOCK), strict=True)
         scores = torch.cat([torch.einsum("qd,qcd->qc", rows, keys[which]) for rows, which in blocks]) / temperature
         scores = scores.masked_fill(chosen < 0, NOTHING)
         total, p = scores.logsumexp(1), scores.softmax(1)
@@ -180,4 +180,5 @@ def _words_of(pairs: Tensor) -> _Words:
 def _mapped(rows: Tensor, matrix: Tensor) -> Tensor:
     """Of length 1; the length counts as a constant."""
     rows = rows @ matrix
-    return rows / rows.detach().norm(dim=1, keepdim=True).clamp_min(1e-12)
+    lengths: Tensor = rows.detach().norm(dim=1, keepdim=True).clamp_min(1e-12)
+    return rows / lengths
