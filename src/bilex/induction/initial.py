@@ -37,20 +37,27 @@ def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spellin
     return Lexicon.from_pairs((word, word) for word in shared)
 
 
-def similar_profiles(x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000) -> Induced:
+def similar_profiles(
+    x: Tensor,
+    z: Tensor,
+    generator: Generator,
+    *,
+    max_rank: int = 4000,
+    direction: Literal["union", "mutual"] = "union",
+) -> Induced:
     """Pairs of frequent words whose similarities to the others of their language are distributed most alike.
 
     A word's profile does not depend on its language's axes. From the singular values of a table, X = U S Vᵀ, come three
     sorts of similarity between its words: U S^p Uᵀ with p = ½, 1 and 2, which is X Xᵀ. Sorted, they are the profile.
     Words of about the same rank have about the same meanings in most languages: the similarities are sorted within
-    bands of rank, and the word's own rank is part of its profile.
+    bands of rank, and the word's own rank is part of its profile. Rows may be anything else that is in such an order.
 
     Artetxe, Labaka and Agirre (2018), A robust self-learning method for fully unsupervised cross-lingual mappings, ACL,
     have p = 1 and no ranks. With these, three to ten times as many of the first pairs are right.
     """
     n = min(max_rank, len(x), len(z))
     first, second = (torch.cat([_profiles(table[:n]), _rank_code(n).to(table)], 1) for table in (x, z))
-    return Induction(max_rank=n, direction="union")(unit(first), unit(second), generator)
+    return Induction(max_rank=n, direction=direction)(unit(first), unit(second), generator)
 
 
 def _profiles(table: Tensor) -> Tensor:
