@@ -41,6 +41,14 @@ RELAXED: dict[str, Relaxed] = {
     "ridge": Relaxed(cosine=0.9),
     # So does this one, which is tuned to hundreds of dimensions: in twelve its steps would be wide.
     "contrastive": Relaxed(settings={"steps": "5", "learning_rate": "1.0"}, cosine=0.9),
+    # A network meets the codes of the other language as nearly as it is trained to; a small one here, and not for long.
+    "lnmap": Relaxed(
+        settings={"hidden": "64", "code": "12", "mapper_hidden": "16", "dropout": "0.0", "mapper_dropout": "0.0"}
+        | {"samples": "320", "autoencoder_epochs": "5", "iterations": "2", "epochs": "40", "batch": "40"}
+        | {"learning_rate": "0.005", "growth": "40"},
+        cosine=0.9,
+        python_only=frozenset({"induction"}),
+    ),
     "rapo": Relaxed(settings={"epochs": "3"}),
     "instamap": Relaxed(python_only=frozenset({"induction"})),
     "procrustes_refinement": Relaxed(python_only=frozenset({"induction"})),
