@@ -40,11 +40,11 @@ class Contrastive(Method):
     CSLS, in each direction, of words that are not in the dictionary enlarge what VecMap begins with in the next round.
 
     The defaults are those of the authors for 5,000 pairs; for 1,000 they have rounds=3, negatives=60, most=6000,
-    max_rank=20000, train_induced=true, and 50 steps of 2 without decay. Where it deviates: on a CPU their 200 steps of
-    1.5 · 0.99^t are too many, here 30 longer ones go as far, with new negatives at each third, not at each. No known
-    translation is a negative, not only that of the pair. The surest pairs are those of the highest CSLS score, which
-    has both penalties; theirs has the candidate's only. As in their program, the lengths in the cosine count as
-    constants in the gradient.
+    max_rank=20000, train_induced=true, and 50 steps of 2 without decay. Where it deviates: of their 200 steps the first
+    30 are taken, with new negatives at each third only. On a CPU more take long, and the loss hardly falls any more;
+    fewer and longer ones let it rise. No known translation is a negative, not only that of the pair. The surest pairs
+    are those of the highest CSLS score, which has both penalties; theirs has the candidate's only. As in their program,
+    the lengths in the cosine count as constants in the gradient.
     """
 
     name = "contrastive"
@@ -57,10 +57,10 @@ class Contrastive(Method):
     rounds: int = 2
     steps: int = 30
     """Of each round. In the paper 200."""
-    learning_rate: float = 10.0
-    """Of the first step. In the paper 1.5."""
-    decay: float = 0.935
-    """What it is multiplied with at each step. In the paper 0.99."""
+    learning_rate: float = 1.5
+    """Of the first step."""
+    decay: float = 0.99
+    """What it is multiplied with at each step."""
     clip: float = 0.15
     """The largest norm of the gradient, of A and B together."""
     temperature: float = 1.0
