@@ -41,6 +41,16 @@ RELAXED: dict[str, Relaxed] = {
     "pss": Relaxed(settings={"epochs": "2", "steps": "20"}, cosine=0.95, python_only=frozenset({"induction"})),
     # Its penalty makes the map shorter, in some directions more than in others, if pairs are as few as here.
     "ridge": Relaxed(cosine=0.9),
+    # So does this one.
+    "contrastive": Relaxed(settings={"steps": "5"}, cosine=0.9),
+    # A network meets the codes of the other language as nearly as it is trained to; a small one here, and not for long.
+    "lnmap": Relaxed(
+        settings={"hidden": "64", "code": "12", "mapper_hidden": "16", "dropout": "0.0", "mapper_dropout": "0.0"}
+        | {"samples": "320", "autoencoder_epochs": "5", "iterations": "2", "epochs": "40", "batch": "40"}
+        | {"learning_rate": "0.005", "growth": "40"},
+        cosine=0.9,
+        python_only=frozenset({"induction"}),
+    ),
     "rapo": Relaxed(settings={"epochs": "3"}),
     "instamap": Relaxed(python_only=frozenset({"induction"})),
     "procrustes_refinement": Relaxed(python_only=frozenset({"induction"})),

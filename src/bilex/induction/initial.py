@@ -38,14 +38,20 @@ def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spellin
 
 
 def similar_profiles(
-    x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000, ranks: bool = True
+    x: Tensor,
+    z: Tensor,
+    generator: Generator,
+    *,
+    max_rank: int = 4000,
+    ranks: bool = True,
+    direction: Literal["union", "mutual"] = "union",
 ) -> Induced:
     """Pairs of frequent words whose similarities to the others of their language are distributed most alike.
 
     A word's profile does not depend on its language's axes. From the singular values of a table, X = U S Vᵀ, come three
     sorts of similarity between its words: U S^p Uᵀ with p = ½, 1 and 2, which is X Xᵀ. Sorted, they are the profile.
     Words that mean the same have about the same rank in most languages: with `ranks`, the similarities are sorted
-    within bands of rank, and the word's own rank is part of its profile.
+    within bands of rank, and the word's own rank is part of its profile. Rows may be anything else in such an order.
 
     Artetxe, Labaka and Agirre (2018), A robust self-learning method for fully unsupervised cross-lingual mappings, ACL,
     have p = 1 and no ranks. With these, three to ten times as many of the first pairs are right.
@@ -54,7 +60,7 @@ def similar_profiles(
     profiles = [_profiles(table[:n], [edge for edge in BANDS if ranks and edge < n]) for table in (x, z)]
     if ranks:
         profiles = [unit(torch.cat([profile, _rank_code(n).to(profile)], 1)) for profile in profiles]
-    return Induction(max_rank=n, direction="union")(profiles[0], profiles[1], generator)
+    return Induction(max_rank=n, direction=direction)(profiles[0], profiles[1], generator)
 
 
 def _profiles(table: Tensor, edges: list[int]) -> Tensor:

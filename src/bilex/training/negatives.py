@@ -20,7 +20,7 @@ def gold_lists(pairs: Tensor) -> tuple[Tensor, Tensor]:
     return sources, torch.nn.utils.rnn.pad_sequence(lists, batch_first=True, padding_value=-1)
 
 
-def hard_negatives(queries: Tensor, keys: Tensor, gold: Tensor, count: int, *, bias: Tensor) -> Tensor:
+def hard_negatives(queries: Tensor, keys: Tensor, gold: Tensor, count: int, *, bias: Tensor | None = None) -> Tensor:
     """The `count` best-scored keys of each query that are none of its gold keys: (q, count), padded with -1.
 
     gold: (q, g), padded with -1.

@@ -1,0 +1,228 @@
+"""LNMap: codes of autoencoders, and non-linear maps between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import torch
+from torch.nn import functional
+
+from bilex.errors import SettingsError
+from bilex.induction.neighbours import Induction
+from bilex.mapping import Mapping
+from bilex.methods.base import Method
+from bilex.normalize import unit
+from bilex.training.network import Network, dropout
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from bilex.trace import Trace
+
+BLOCK = 10_000
+FALLS = 0.3
+"""The rate of the mappers falls to a tenth whenever this share of the epochs of an iteration is over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LNMap(Method):
+    """A network for each language, and a non-linear map between their codes, with self-training: LNMap.
+
+    1. In each language an encoder e and a decoder d learn to give words back, ‖d(e(x)) − x‖², over random words.
+    2. With mappers G and F between the codes, which begin as near to the identity as their tanh lets them be, e and d
+       those of the source and e′ the encoder of the target, which stays as it is, each iteration minimizes
+       ‖G(e(x)) − e′(z)‖² + ‖F(G(e(x))) − e(x)‖² + ‖d(F(G(e(x)))) − x‖²  (means over all numbers) over the pairs.
+    3. The next one has the dictionary and, after it, the mutual neighbours by CSLS of the highest cosine, by `growth`
+       more in each; a pair may so come twice.
+
+    x → G(e(x)), z → e′(z). Encoders and decoders are learnt by Adam, mappers by gradient descent at a rate so low that
+    they stay near where they began: what is learnt is the encoder of the source.
+
+    Where it deviates: the authors have 10 iterations of 100 epochs and 25 epochs of 100,000 words for the autoencoders,
+    at rates of 1e-4, hours on a CPU; here steps are fewer and the rate of Adam is higher. In their program the rate of
+    the mappers goes on falling in the next iteration, to nothing; here each begins anew. They train the other direction
+    as well, as another model; here translations backward are looked for in the same space. The codes e′(z) to be met
+    are computed without dropout.
+    """
+
+    name = "lnmap"
+    paper = (
+        "Mohiuddin, Bari and Joty (2020). "
+        "LNMap: departures from isomorphic assumption in bilingual lexicon induction through non-linear mapping. EMNLP"
+    )
+
+    hidden: int = 400
+    """Width of the two hidden layers of encoders and decoders."""
+    code: int = 350
+    mapper_hidden: int = 400
+    """Width of the hidden layer of the mappers."""
+    autoencoder_epochs: int = 25
+    samples: int = 25_600
+    """Words in each of these epochs. In the paper 100,000."""
+    iterations: int = 5
+    """In the paper 10."""
+    epochs: int = 20
+    """Of each iteration. In the paper 100."""
+    batch: int = 128
+    learning_rate: float = 5e-4
+    """Of Adam. In the paper 1e-4."""
+    mapper_rate: float = 1e-4
+    dropout: float = 0.25
+    """In encoders and decoders."""
+    mapper_dropout: float = 0.1
+    growth: int = 2000
+    induction: Induction = field(default_factory=lambda: Induction(max_rank=15_000, candidates=30_000, beyond=False))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._needs_at_least(1, "hidden", "code", "mapper_hidden", "samples", "iterations", "epochs", "batch")
+        self._needs_at_least(0, "autoencoder_epochs", "learning_rate", "mapper_rate", "growth")
+        for name in ("dropout", "mapper_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to below 1")
+
+    @property
+    def rank_cut(self) -> int:
+        """Pairs are induced among the first words only."""
+        return self.induction.max_rank
+
+    def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any) -> LNMapMapping:
+        """The networks after the last iteration."""
+        source = self.autoencode(x, "source", generator, trace)
+        target = self.autoencode(z, "target", generator, trace).encoder.frozen()
+        codes = _in_blocks(z, target)
+        sizes = [self.code, self.mapper_hidden, self.code]
+        forth, back = Network.identity(sizes, x), Network.identity(sizes, x)
+        adam = torch.optim.Adam(source.parameters(), lr=self.learning_rate)
+        learnt = pairs
+        for number in range(1, self.iterations + 1):
+            loss = self._iterate(x, codes, learnt, source, forth, back, adam, generator, trace)
+            trace(iteration=number, pairs=len(learnt), loss=loss)
+            mapping = LNMapMapping(source_encoder=source.encoder.frozen(), mapper=forth.frozen(), target_encoder=target)
+            if number < self.iterations:
+                learnt = torch.cat([pairs, self.induce(mapping.source(x), codes, self.growth * number, generator)])
+        return mapping
+
+    def autoencode(self, rows: Tensor, side: str, generator: Generator, trace: Trace) -> Autoencoder:
+        """Step 1.  rows: (n, d)."""
+        outer, h = rows.shape[1], self.hidden
+        both = Autoencoder(
+            Network.random([outer, h, h, self.code], rows, generator),
+            Network.random([self.code, h, h, outer], rows, generator),
+        )
+        adam, drop = torch.optim.Adam(both.parameters(), lr=self.learning_rate), dropout(self.dropout, generator)
+        progress, loss = trace.progress(f"{side} autoencoder"), None
+        for epoch in range(1, self.autoencoder_epochs + 1):
+            drawn = torch.randint(len(rows), (self.samples,), generator=generator).to(rows.device)
+            for batch in torch.split(drawn, self.batch):
+                real = rows[batch]
+                error = functional.mse_loss(both.decoder(both.encoder(real, drop), drop).tanh(), real)
+                _step(error, adam)
+            loss = float(error.detach())
+            progress(epoch, self.autoencoder_epochs)
+        trace(autoencoder=side, loss=loss)
+        return both
+
+    def losses(
+        self, real: Tensor, codes: Tensor, source: Autoencoder, forth: Network, back: Network, generator: Generator
+    ) -> Tensor:
+        """The sum of step 2 for some pairs.  real: (b, d), codes: (b, c)."""
+        drop, drop_mapped = dropout(self.dropout, generator), dropout(self.mapper_dropout, generator)
+        own = source.encoder(real, drop)
+        mapped = forth(own, drop_mapped)
+        cycled = back(mapped, drop_mapped)
+        again = source.decoder(cycled, drop).tanh()
+        return functional.mse_loss(mapped, codes) + functional.mse_loss(cycled, own) + functional.mse_loss(again, real)
+
+    def induce(self, x: Tensor, z: Tensor, count: int, generator: Generator) -> Tensor:
+        """Step 3: at most so many pairs of mapped rows."""
+        x, z = unit(x), unit(z)
+        pairs = self.induction(x, z, generator).pairs
+        cosines = (x[pairs[:, 0]] * z[pairs[:, 1]]).sum(1)
+        return pairs[cosines.topk(min(count, len(pairs))).indices]
+
+    def _iterate(
+        self,
+        x: Tensor,
+        codes: Tensor,
+        pairs: Tensor,
+        source: Autoencoder,
+        forth: Network,
+        back: Network,
+        adam: torch.optim.Optimizer,
+        generator: Generator,
+        trace: Trace,
+    ) -> float:
+        """Step 2; the mean loss of the last epoch."""
+        descent = torch.optim.SGD([*forth.parameters(), *back.parameters()], lr=self.mapper_rate)
+        fall, progress = max(1, round(FALLS * self.epochs)), trace.progress("self-training")
+        for epoch in range(self.epochs):
+            descent.param_groups[0]["lr"] = self.mapper_rate * 0.1 ** (epoch // fall)
+            total = 0.0
+            order = torch.randperm(len(pairs), generator=generator).to(pairs.device)
+            for batch in torch.split(pairs[order], self.batch):
+                loss = self.losses(x[batch[:, 0]], codes[batch[:, 1]], source, forth, back, generator)
+                _step(loss, adam, descent)
+                total += float(loss.detach()) * len(batch) / len(pairs)
+            progress(epoch + 1, self.epochs)
+        return total
+
+
+class Autoencoder(NamedTuple):
+    """An encoder (d to c) and a decoder (c to d), whose output goes through tanh."""
+
+    encoder: Network
+    decoder: Network
+
+    def parameters(self) -> list[Tensor]:
+        """Of both."""
+        return self.encoder.parameters() + self.decoder.parameters()
+
+
+def _step(loss: Tensor, *optimizers: torch.optim.Optimizer) -> None:
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    torch.autograd.backward(loss)
+    for optimizer in optimizers:
+        optimizer.step()
+
+
+def _in_blocks(rows: Tensor, *networks: Network) -> Tensor:
+    """One after the other, without keeping what is in between for all rows."""
+    blocks = []
+    for block in torch.split(rows, BLOCK):
+        for network in networks:
+            block = network(block)
+        blocks.append(block)
+    return torch.cat(blocks)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LNMapMapping(Mapping, kind="lnmap"):
+    """x → G(e(x)), z → e′(z)."""
+
+    source_encoder: Network
+    mapper: Network
+    target_encoder: Network
+
+    def source(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Encoded, and mapped."""
+        return _in_blocks(rows, self.source_encoder, self.mapper)
+
+    def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Encoded."""
+        return _in_blocks(rows, self.target_encoder)
+
+    def arrays(self) -> dict[str, Tensor]:
+        """`source_encoder.weight.0`, ... of the three networks."""
+        return {f"{name}.{key}": a for name, network in vars(self).items() for key, a in network.arrays().items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
+        """The inverse of `arrays`."""
+        parts: dict[str, dict[str, Tensor]] = {}
+        for name, array in arrays.items():
+            network, _, key = name.partition(".")
+            parts.setdefault(network, {})[key] = array
+        return cls(**{network: Network.from_arrays(part) for network, part in parts.items()})

@@ -1,0 +1,93 @@
+"""Small networks of full layers; all chance is handed in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Self
+
+import torch
+from torch.nn import functional
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Generator, Tensor
+
+SLOPE = 0.25
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Network:
+    """Full layers, h ← σ(drop(h Wᵢ + bᵢ)), the last one without σ and drop.  Wᵢ: (dᵢ, dᵢ₊₁), bᵢ: (dᵢ₊₁,).
+
+    σ is PReLU, σ(v) = v, or slope · v if v < 0, with a slope that is learnt; or tanh, if there is none.
+    """
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+    slope: Tensor | None = None
+
+    @classmethod
+    def random(cls, sizes: Sequence[int], like: Tensor, generator: Generator) -> Self:
+        """With PReLU; weights and biases of a layer are uniform in ±1/√dᵢ."""
+
+        def drawn(n: int, *shape: int) -> Tensor:
+            uniform = 2 * torch.rand(*shape, generator=generator) - 1
+            return (uniform / math.sqrt(n)).to(like)
+
+        layers = [(drawn(n, n, m), drawn(n, m)) for n, m in pairwise(sizes)]
+        weights, biases = zip(*layers, strict=True)
+        return cls(weights=weights, biases=biases, slope=like.new_full((1,), SLOPE))._trainable()
+
+    @classmethod
+    def identity(cls, sizes: Sequence[int], like: Tensor) -> Self:
+        """With tanh; as near to doing nothing as that and the sizes let it be."""
+        weights = tuple(torch.eye(n, m).to(like) for n, m in pairwise(sizes))
+        return cls(weights=weights, biases=tuple(like.new_zeros(m) for m in sizes[1:]))._trainable()
+
+    def __call__(self, rows: Tensor, drop: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+        """Rows (n, d₀) to (n, dₗ), dropping some of what is in between if something to drop with is given."""
+        for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
+            rows = torch.addmm(b.to(rows), rows, w.to(rows))
+            if i + 1 < len(self.weights):
+                rows = rows if drop is None else drop(rows)
+                rows = rows.tanh() if self.slope is None else functional.prelu(rows, self.slope.to(rows))
+        return rows
+
+    def parameters(self) -> list[Tensor]:
+        """All that is learnt."""
+        return [*self.weights, *self.biases, *([] if self.slope is None else [self.slope])]
+
+    def frozen(self) -> Self:
+        """As it is now, and stays."""
+        return self.from_arrays({name: array.detach().clone() for name, array in self.arrays().items()})
+
+    def arrays(self) -> dict[str, Tensor]:
+        """`weight.0`, `bias.0`, ... and `slope`."""
+        arrays = {f"weight.{i}": w for i, w in enumerate(self.weights)}
+        arrays |= {f"bias.{i}": b for i, b in enumerate(self.biases)}
+        return arrays if self.slope is None else {**arrays, "slope": self.slope}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
+        """The inverse of `arrays`."""
+        layers = sum(name.startswith("weight.") for name in arrays)
+        weights, biases = (tuple(arrays[f"{kind}.{i}"] for i in range(layers)) for kind in ("weight", "bias"))
+        return cls(weights=weights, biases=biases, slope=arrays.get("slope"))
+
+    def _trainable(self) -> Self:
+        for parameter in self.parameters():
+            parameter.requires_grad_()
+        return self
+
+
+def dropout(share: float, generator: Generator) -> Callable[[Tensor], Tensor]:
+    """Sets this share of all numbers to 0, at random, and makes the others larger by as much."""
+
+    def drop(rows: Tensor) -> Tensor:
+        kept = torch.rand(rows.shape, generator=generator) >= share
+        return rows * (kept.to(rows) / (1 - share))
+
+    return drop
