@@ -36,7 +36,7 @@ def methods(name: str | None, as_json: bool) -> None:
         return
     click.echo(f"{described['name']}\n\n{described['description']}\n\nPaper: {described['paper']}\n")
     rows = [(s["name"], s["type"], s["default"]) for s in described["settings"]]
-    options.print_table(["setting (--set KEY=VALUE)", "type", "default"], rows, left=3)
+    options.print_table(["setting (--set KEY=VALUE)", "type", "default"], rows, left=3, fold=False)
 
 
 def _describe(method: type[Method]) -> dict[str, Any]:

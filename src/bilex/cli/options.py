@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 RunPath = click.Path(path_type=Path)
 FilePath = click.Path(path_type=Path, dir_okay=False)
+UNFOLDED = 1000
+"""Columns that no table needs."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 device = click.option(
@@ -96,8 +98,8 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False))
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1) -> None:
-    """A table on stdout; the first `left` columns are text, the others numbers."""
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1, fold: bool = True) -> None:
+    """A table on stdout; the first `left` columns are text, the others numbers; cells are folded to fit, or not."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -107,7 +109,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, lef
         table.add_column(header, justify="left" if i < left else "right", overflow="fold")
     for row in rows:
         table.add_row(*[Text(str(cell)) for cell in row])
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if fold else UNFOLDED)
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
