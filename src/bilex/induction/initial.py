@@ -54,7 +54,7 @@ def similar_profiles(
     within bands of rank, and the word's own rank is part of its profile. Rows may be anything else in such an order.
 
     Artetxe, Labaka and Agirre (2018), A robust self-learning method for fully unsupervised cross-lingual mappings, ACL,
-    have p = 1 and no ranks. With these, three to ten times as many of the first pairs are right.
+    have p = 1 and no ranks. With these, three times as many of the first pairs are right, or more.
     """
     n = min(max_rank, len(x), len(z))
     profiles = [_profiles(table[:n], [edge for edge in BANDS if ranks and edge < n]) for table in (x, z)]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bilex.errors import SettingsError
 from bilex.evaluation.criterion import translated_cosine
 from bilex.induction.neighbours import Induction
 from bilex.induction.verdict import failure, mutual_agreement
@@ -72,8 +71,7 @@ class Adversarial(Method):
         super().__post_init__()
         self._needs_at_least(1, "epochs", "steps", "restarts")
         self._needs_at_least(0, "beta", "least_agreement")
-        if not self.learning_rate > 0:
-            raise SettingsError(f"{self.name}: learning_rate={self.learning_rate}; needed a number above 0")
+        self._needs_above_zero("learning_rate")
 
     @property
     def rank_cut(self) -> int:

@@ -59,6 +59,12 @@ class Method(ABC):
             if value is not None and not value >= least:
                 raise SettingsError(f"{self.name}: {setting}={value}; needed at least {least}")
 
+    def _needs_above_zero(self, *settings: str) -> None:
+        """Refuse settings that are not, or no number."""
+        for setting in settings:
+            if not (value := getattr(self, setting)) > 0:
+                raise SettingsError(f"{self.name}: {setting}={value}; needed a number above 0")
+
     @abstractmethod
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace

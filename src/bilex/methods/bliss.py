@@ -74,8 +74,7 @@ class Bliss(Method):
         super().__post_init__()
         self._needs_at_least(1, "epochs", "steps", "batch", "k", "pool", "max_rank", "most_hits")
         self._needs_at_least(0, "rounds")
-        if not self.learning_rate > 0:
-            raise SettingsError(f"{self.name}: learning_rate={self.learning_rate}; needed a number above 0")
+        self._needs_above_zero("learning_rate")
         if self.normalize[-1:] != ("unit",):
             raise SettingsError(f"{self.name}: its criterion is of cosines; let normalize end in unit")
 

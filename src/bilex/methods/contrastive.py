@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.nn import functional
 
-from bilex.errors import SettingsError
 from bilex.induction.neighbours import Induction
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
@@ -83,9 +82,7 @@ class Contrastive(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "rounds", "steps", "negatives", "pool", "refresh", "most", "max_rank", "k")
-        for name in ("learning_rate", "decay", "clip", "temperature"):
-            if not getattr(self, name) > 0:
-                raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number above 0")
+        self._needs_above_zero("learning_rate", "decay", "clip", "temperature")
 
     @property
     def rank_cut(self) -> int:

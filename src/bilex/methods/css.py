@@ -92,9 +92,7 @@ class Css(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "epochs", "steps", "batch", "k", "pool", "samples", "sample", "max_rank", "candidates")
-        for name in ("learning_rate", "step_size", "temperature", "epsilon", "tolerance", "iterations"):
-            if getattr(self, name) <= 0:
-                raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number above 0")
+        self._needs_above_zero("learning_rate", "step_size", "temperature", "epsilon", "tolerance", "iterations")
         if self.normalize[-1:] != ("unit",):
             raise SettingsError(f"{self.name}: pairs are induced by cosine; let normalize end in unit")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.errors import AlignmentError, SettingsError
+from bilex.errors import AlignmentError
 from bilex.induction.cliques import find_cliques, import_networkx
 from bilex.induction.initial import similar_profiles
 from bilex.induction.neighbours import together
@@ -55,8 +55,7 @@ class GraphCliques(VecMapUnsupervised):
         super().__post_init__()
         self._needs_at_least(1, "words", "neighbours", "cliques")
         self._needs_at_least(3, "least")  # of two words none is the central one
-        if not self.degree > 0:
-            raise SettingsError(f"{self.name}: degree={self.degree}; needed a number above 0")
+        self._needs_above_zero("degree")
 
     @property
     def rank_cut(self) -> int:

@@ -74,17 +74,19 @@ class VecMapUnsupervised(Method):
 
     def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
         """The pairs that self-learning ends with; those of the dictionary, if there is one, stay with `keep_seed`."""
-        pairs = self._first_good(x, z, seed, generator, trace)
-        seed = seed if self.keep_seed else seed[:0]
+        kept = seed if self.keep_seed else seed[:0]
+        pairs = self._first_good(x, z, seed, kept, generator, trace)
         whole = Induction(max_rank=self.max_rank, k=self.k, direction="union")
-        return self._improve(x, z, pairs, seed, whole, generator, trace, rounds=self.rounds)
+        return self._improve(x, z, pairs, kept, whole, generator, trace, rounds=self.rounds)
 
-    def _first_good(self, x: Tensor, z: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
+    def _first_good(
+        self, x: Tensor, z: Tensor, seed: Tensor, kept: Tensor, generator: Generator, trace: Trace
+    ) -> Tensor:
         """What the first try ends with whose pairs agree; where none do there is nothing to build on.
 
         Without a dictionary, every other try begins from profiles that know no ranks: their order may be no frequency.
         """
-        best, kept = 0.0, seed if self.keep_seed else seed[:0]
+        best = 0.0
         for number in range(self.tries):
             first = seed
             if not len(seed):

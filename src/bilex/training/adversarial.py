@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits, leaky_relu
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from bilex.errors import SettingsError
+from bilex.training.network import Network, dropout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,23 +106,17 @@ class Discriminator:
     def __init__(self, adversary: Adversary, like: Tensor, generator: Generator) -> None:
         self.adversary = adversary
         sizes = (like.shape[1], adversary.hidden, adversary.hidden, 1)
-        self.parameters: list[Tensor] = []
-        for fan_in, fan_out in pairwise(sizes):
-            for shape in ((fan_in, fan_out), (fan_out,)):
-                drawn = (2 * torch.rand(shape, generator=generator, dtype=like.dtype) - 1) / fan_in**0.5
-                self.parameters.append(drawn.to(like.device).requires_grad_())
+        self.network = Network.random(sizes, like, generator, slope=SLOPE)
+        self.parameters = [*self.network.weights, *self.network.biases]  # the slope stays
 
     def __call__(self, v: Tensor) -> Tensor:
         """s(v)."""
-        a, a_0, b, b_0, c, c_0 = self.parameters
-        h = leaky_relu(v @ a + a_0, SLOPE)
-        h = leaky_relu(h @ b + b_0, SLOPE)
-        return (h @ c + c_0)[:, 0]
+        return self.network(v)[:, 0]
 
     def learn(self, mapped: Tensor, others: Tensor, generator: Generator) -> float:
         """One step down the cross entropy H of the smoothed truth, whose value it gives back.  (b, d) each."""
         truth = 1 - self.adversary.smoothing
-        v = self._dropped(torch.cat([mapped, others]), generator)
+        v = dropout(self.adversary.dropout, generator)(torch.cat([mapped, others]))
         labels = torch.cat([v.new_full((len(mapped),), truth), v.new_full((len(others),), 1 - truth)])
         loss = binary_cross_entropy_with_logits(self(v), labels)
         gradients = torch.autograd.grad(loss, self.parameters)
@@ -138,11 +132,6 @@ class Discriminator:
         """
         scores = self(mapped)
         return binary_cross_entropy_with_logits(scores, torch.full_like(scores, self.adversary.smoothing)) / 2
-
-    def _dropped(self, v: Tensor, generator: Generator) -> Tensor:
-        """Some numbers 0, and the others larger to make up for it."""
-        kept = torch.rand(v.shape, generator=generator) >= self.adversary.dropout
-        return v * kept.to(v) / (1 - self.adversary.dropout)
 
 
 def towards_orthogonal(w: Tensor, beta: float) -> Tensor:

@@ -30,7 +30,7 @@ class Network:
     slope: Tensor | None = None
 
     @classmethod
-    def random(cls, sizes: Sequence[int], like: Tensor, generator: Generator) -> Self:
+    def random(cls, sizes: Sequence[int], like: Tensor, generator: Generator, *, slope: float = SLOPE) -> Self:
         """With PReLU; weights and biases of a layer are uniform in ±1/√dᵢ."""
 
         def drawn(n: int, *shape: int) -> Tensor:
@@ -39,7 +39,7 @@ class Network:
 
         layers = [(drawn(n, n, m), drawn(n, m)) for n, m in pairwise(sizes)]
         weights, biases = zip(*layers, strict=True)
-        return cls(weights=weights, biases=biases, slope=like.new_full((1,), SLOPE))._trainable()
+        return cls(weights=weights, biases=biases, slope=like.new_full((1,), slope))._trainable()
 
     @classmethod
     def identity(cls, sizes: Sequence[int], like: Tensor) -> Self:
