@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bilex.alignment import Alignment, Candidate, Entry, Translation
-    from bilex.errors import AlignmentError, BilexError, LexiconError, MissingExtraError, SettingsError, TableError
+    from bilex.errors import (
+        AlignmentError,
+        BilexError,
+        DataError,
+        LexiconError,
+        MissingExtraError,
+        SettingsError,
+        TableError,
+    )
     from bilex.evaluation.hubness import Hubness
     from bilex.evaluation.precision import Band, Evaluation, Scores
     from bilex.evaluation.similarity import Judgement, Similarity, read_judgements
@@ -30,7 +38,15 @@ if TYPE_CHECKING:
 _HOMES = {
     "fitting": ["align"],
     "alignment": ["Alignment", "Candidate", "Entry", "Translation"],
-    "errors": ["AlignmentError", "BilexError", "LexiconError", "MissingExtraError", "SettingsError", "TableError"],
+    "errors": [
+        "AlignmentError",
+        "BilexError",
+        "DataError",
+        "LexiconError",
+        "MissingExtraError",
+        "SettingsError",
+        "TableError",
+    ],
     "evaluation.hubness": ["Hubness"],
     "evaluation.precision": ["Band", "Evaluation", "Scores"],
     "evaluation.similarity": ["Judgement", "Similarity", "read_judgements"],
@@ -52,6 +68,7 @@ __all__ = [
     "Band",
     "BilexError",
     "Candidate",
+    "DataError",
     "EmbeddingTable",
     "Entry",
     "Evaluation",

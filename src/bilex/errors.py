@@ -21,6 +21,10 @@ class AlignmentError(BilexError):
     """A run cannot be made, saved, opened or continued."""
 
 
+class DataError(BilexError):
+    """Public data cannot be fetched, or are not what they should be."""
+
+
 class MissingExtraError(BilexError):
     """An optional dependency is needed and not installed."""
 
