@@ -1,0 +1,122 @@
+"""Fetch files of the catalogue into the data folder, whole and checked, or not at all.
+
+The servers publish no checksums. So the size is checked against what the server says, a table against its own header,
+and every file against the hash of its first fetch: what it was then is trusted, a change is refused until accepted.
+Whoever has checksums can give them; they are the word that counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bilex.data.catalog import Item, get_collection
+from bilex.data.checks import Checks
+from bilex.data.download import Part, Session, download
+from bilex.data.folder import Place, Record, data_folder
+from bilex.data.lock import locked
+from bilex.data.mirror import mirrored
+from bilex.data.remote import NotThereError
+from bilex.data.text import ContentError, check_table, first_words, write_head
+from bilex.errors import DataError
+from bilex.files import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A file that is there now. `record` is None for one that was not fetched but put there by somebody."""
+
+    item: Item
+    path: Path
+    record: Record | None
+    new: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, ready for `json.dumps`."""
+        record = self.record
+        return {
+            "file": self.path.name,
+            "path": str(self.path),
+            "status": "fetched" if self.new else "there",
+            "licence": get_collection(self.item.collection).sources()[self.item.kind].licence,
+            "url": record.url if record else None,
+            "bytes": self.path.stat().st_size,
+            "words": record.words if record else None,
+            "sha256": record.sha256 if record else None,
+            "fetched_at": record.fetched_at if record else None,
+        }
+
+
+def fetch(
+    items: Iterable[Item],
+    *,
+    folder: Path | None = None,
+    mirror: str | None = None,
+    checksums: Mapping[str, str] | None = None,
+    force: bool = False,
+    verify: bool = False,
+    accept_changed: bool = False,
+    session: Session | None = None,
+) -> list[Fetched]:
+    """Fetch what is not there yet; `force` fetches again what is.
+
+    Several processes may fetch the same files at once: one works, the others wait and find the file there.
+    """
+    checks = Checks(checksums or {}, verify, accept_changed)
+    root, session = folder or data_folder(), session or Session()
+    return [_fetch(item, Place.of(item, root), mirror, checks, session, force=force) for item in items]
+
+
+def _fetch(item: Item, place: Place, mirror: str | None, checks: Checks, session: Session, *, force: bool) -> Fetched:
+    if not force and (there := _there(item, place, checks)):
+        return there  # without a lock: the folder may be one that others only read
+    place.make()
+    waiting = f"{place.path}: another process is fetching it; waiting for that"
+    with locked(place.lock, lambda: session.tell(waiting), session.wait):
+        if not force and (there := _there(item, place, checks)):
+            return there
+        return Fetched(item, place.path, _get(item, place, mirrored(item.url, mirror), checks, session), new=True)
+
+
+def _there(item: Item, place: Place, checks: Checks) -> Fetched | None:
+    if not place.path.exists() or not checks.is_enough(place, item):
+        return None
+    return Fetched(item, place.path, place.current(), new=False)
+
+
+def _get(item: Item, place: Place, address: str | Path, checks: Checks, session: Session) -> Record:
+    part = Part(place.part, address)
+    try:
+        download(address, part, max_words=item.max_words, session=session)
+        record = _finish(item, part, place, checks)
+    except NotThereError as error:
+        raise DataError(f"{error}; {item.collection}: {get_collection(item.collection).advice()}") from None
+    except ContentError as error:
+        part.discard()
+        raise DataError(f"{address}: {error}") from None
+    part.discard()
+    return record
+
+
+def _finish(item: Item, part: Part, place: Place, checks: Checks) -> Record:
+    """Check what has come, note it, and give it its name."""
+    gzipped = item.file.endswith(".gz")
+    if part.have == 0:
+        raise ContentError("it is empty; use a --mirror")
+    if item.max_words is not None:
+        words = first_words(part.path, item.max_words, gzipped=gzipped)
+        with replacing(place.path) as temporary:
+            write_head(part.path, temporary, words, gzipped=gzipped)
+            record = checks.accept(place, Record.of(temporary, part.address, item.max_words, words))
+            place.remember(record)
+        return record
+    if item.kind == "vectors" and not checks.expected(place):
+        check_table(part.path, gzipped=gzipped)
+    record = checks.accept(place, Record.of(part.path, part.address))
+    place.remember(record)
+    part.path.replace(place.path)
+    return record

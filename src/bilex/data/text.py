@@ -1,0 +1,135 @@
+"""Tables of vectors as they come: lines counted, gzipped or not, and the first of them written as a table."""
+
+from __future__ import annotations
+
+import zlib
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from bilex.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bilex.io.contents import Header
+
+CHUNK = 1 << 20
+LONGEST_HEADER = 100
+GZIP = 31  # zlib's number for a gzip header and checksum
+
+
+class ContentError(DataError):
+    """What has come is not what it should be; no part of it is worth keeping."""
+
+
+class Decoder:
+    """The plain bytes of a file that comes in pieces."""
+
+    def __init__(self, *, gzipped: bool) -> None:
+        self._inner = zlib.decompressobj(GZIP) if gzipped else None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the data may end here."""
+        return self._inner is None or self._inner.eof
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The plain bytes of the next piece."""
+        if self._inner is None:
+            return chunk
+        plain = []
+        try:
+            while chunk:
+                if self._inner.eof:  # another member follows
+                    self._inner = zlib.decompressobj(GZIP)
+                plain.append(self._inner.decompress(chunk))
+                chunk = self._inner.unused_data
+        except zlib.error as error:
+            raise ContentError(f"the compressed data are damaged ({error}); fetch again, or use a --mirror") from None
+        return b"".join(plain)
+
+
+class Lines:
+    """Counts the lines of a file that comes in pieces."""
+
+    def __init__(self, *, gzipped: bool) -> None:
+        self._decoder = Decoder(gzipped=gzipped)
+        self.count = 0
+
+    def feed(self, chunk: bytes) -> None:
+        """Count the lines that end in the next piece."""
+        self.count += self._decoder.feed(chunk).count(b"\n")
+
+    def feed_file(self, path: Path) -> Lines:
+        """Count those of a file."""
+        with path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                self.feed(chunk)
+        return self
+
+    @property
+    def finished(self) -> bool:
+        """Whether the data may end here."""
+        return self._decoder.finished
+
+
+def check_table(path: Path, *, gzipped: bool) -> int:
+    """How many words a table has, of which all should be there; ContentError if it has fewer than its header says."""
+    header = _header(_plain(path, gzipped=gzipped))[0]
+    lines = Lines(gzipped=gzipped).feed_file(path)
+    if lines.count - 1 < header.words or not lines.finished:
+        raise ContentError(
+            f"it is cut short: the header says {header.words:,} words, there are {lines.count - 1:,}; if it is so on "
+            "the server, use a --mirror, or give its hash with --checksums"
+        )
+    return lines.count - 1
+
+
+def first_words(path: Path, max_words: int, *, gzipped: bool) -> int:
+    """How many words to cut a table to: `max_words`, or all of them where it has no more."""
+    enough = Lines(gzipped=gzipped).feed_file(path).count > max_words
+    return max_words if enough else check_table(path, gzipped=gzipped)
+
+
+def write_head(path: Path, target: Path, words: int, *, gzipped: bool) -> None:
+    """Write the first `words` words of a table, which has as many, under a header that says so."""
+    chunks = _plain(path, gzipped=gzipped)
+    header, rest = _header(chunks)
+    with target.open("wb") as file:
+        file.write(b"%d %d\n" % (words, header.width))
+        for chunk in chain([rest], chunks):
+            lines = chunk.count(b"\n")
+            file.write(chunk if lines < words else _first_lines(chunk, words))
+            words -= min(lines, words)
+            if not words:
+                break
+
+
+def _first_lines(text: bytes, count: int) -> bytes:
+    return b"\n".join(text.split(b"\n", count)[:count]) + b"\n"
+
+
+def _plain(path: Path, *, gzipped: bool) -> Iterator[bytes]:
+    decoder = Decoder(gzipped=gzipped)
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            yield decoder.feed(chunk)
+
+
+def _header(chunks: Iterator[bytes]) -> tuple[Header, bytes]:
+    """The header, and what has been read after it."""
+    from bilex.io.layout import parse_header
+
+    text = b""
+    for chunk in chunks:
+        text += chunk
+        if b"\n" in text or len(text) > LONGEST_HEADER:
+            break
+    line, _, rest = text.partition(b"\n")
+    header = parse_header(line)
+    if header is None:
+        raise ContentError(
+            f"it begins with {line[:LONGEST_HEADER]!r}, needed a header 'words dimension'; use a --mirror"
+        )
+    return header, rest
