@@ -35,8 +35,17 @@ def page() -> str:
     for name in COMMANDS:
         command = cli.get_command(group, name)
         assert command is not None
-        parts.append(_section(f"bilex {name}", _context(command, name, group)))
+        parts += _sections(f"bilex {name}", _context(command, name, group))
     return "\n".join(parts)
+
+
+def _sections(title: str, context: click.Context) -> list[str]:
+    """The help of a command, and of those inside it."""
+    parts = [_section(title, context)]
+    if isinstance(context.command, click.Group):
+        for name, command in context.command.commands.items():
+            parts += _sections(f"{title} {name}", _context(command, name, context))
+    return parts
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:

@@ -14,6 +14,7 @@ from bilex.errors import BilexError
 
 COMMANDS = {
     "demo": ("demo", "Align the bundled sample and show what comes out."),
+    "data": ("data", "Fetch public word vectors and dictionaries."),
     "inspect": ("tables", "Say what a file of word vectors holds."),
     "convert": ("tables", "Convert word vectors from one format to another."),
     "methods": ("methods", "List the methods, or the settings of one."),

@@ -1,0 +1,172 @@
+"""bilex data fetch, bilex data list."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bilex.cli import options
+
+if TYPE_CHECKING:
+    from bilex.data import Collection, Fetched
+    from bilex.data.catalog import Kind
+    from bilex.data.folder import Place
+
+folder_option = click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Data folder.  [default: $BILEX_DATA, or bilex among the user's caches]",
+)
+
+
+@click.group()
+def data() -> None:
+    """Fetch public word vectors and dictionaries, and list them."""
+
+
+@data.command(short_help="Fetch vectors and dictionaries of a collection.")
+@click.argument("collection")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--vectors", "only", flag_value="vectors", help="Only the vectors.")
+@click.option("--dictionaries", "only", flag_value="dictionaries", help="Only the dictionaries.")
+@click.option("--full", is_flag=True, help="Also the dictionaries that train and test are cut from.")
+@click.option("--max-words", type=click.IntRange(min=1), help="Keep the first N words of vectors.  [default: 200000]")
+@click.option("--whole", is_flag=True, help="Keep all words, which can be gigabytes.")
+@folder_option
+@click.option("--mirror", help="Address or folder with the same paths as the servers.  [default: $BILEX_MIRROR]")
+@click.option("--checksums", type=options.FilePath, help="What the files should be: lines of sha256sum.")
+@click.option("--verify", is_flag=True, help="Compare files that are there with the hash of their fetch.")
+@click.option("--force", is_flag=True, help="Fetch again what is there.")
+@click.option("--accept-changed", is_flag=True, help="Take a file that is not what it was at the first fetch.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30,
+    show_default=True,
+    help="Silence, in seconds, that ends a try.",
+)
+@options.as_json
+def fetch(
+    collection: str,
+    names: tuple[str, ...],
+    only: Kind | None,
+    full: bool,
+    max_words: int | None,
+    whole: bool,
+    folder: Path | None,
+    mirror: str | None,
+    checksums: Path | None,
+    verify: bool,
+    force: bool,
+    accept_changed: bool,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Fetch files of a COLLECTION (see `bilex data list`) for each NAME: a direction such as en-es, or a language.
+
+    What is there already is not fetched again, and a download that was interrupted goes on where it stopped.
+    """
+    if whole and max_words is not None:
+        raise click.UsageError("--whole keeps all words; leave it out, or --max-words")
+    from bilex.data import data_folder, get_collection
+    from bilex.data import fetch as fetch_items
+    from bilex.data.checks import read_checksums
+    from bilex.data.download import Session
+
+    chosen = get_collection(collection)
+    items = chosen.items(names, only=only, full=full, whole=whole, max_words=max_words)
+    for kind in dict.fromkeys(item.kind for item in items):
+        options.say(f"{collection}, {kind}: licence {chosen.sources()[kind].licence}; {chosen.sources()[kind].cite}")
+    with options.labelled_progress() as bar:
+        fetched = fetch_items(
+            items,
+            folder=folder,
+            mirror=mirror,
+            checksums=read_checksums(checksums) if checksums else None,
+            verify=verify,
+            force=force,
+            accept_changed=accept_changed,
+            session=Session(timeout=timeout, tell=options.say, progress=bar),
+        )
+    _tell(fetched, folder or data_folder(), as_json=as_json)
+
+
+@data.command("list")
+@folder_option
+@options.as_json
+def list_data(folder: Path | None, as_json: bool) -> None:
+    """List what can be fetched, under which licence, and what is there already."""
+    from bilex.data import all_collections, data_folder
+    from bilex.data.folder import places
+
+    root = folder or data_folder()
+    collections = all_collections().values()
+    there = {chosen.name: [_file(place) for place in places(root, chosen.name)] for chosen in collections}
+    if as_json:
+        known = {chosen.name: _about(chosen) | {"there": there[chosen.name]} for chosen in collections}
+        options.print_json({"folder": str(root), "collections": known})
+        return
+    for chosen in collections:
+        _print(chosen)
+    _print_there(root, there)
+
+
+def _tell(fetched: list[Fetched], root: Path, *, as_json: bool) -> None:
+    if as_json:
+        options.print_json({"folder": str(root), "files": [file.to_json() for file in fetched]})
+        return
+    for file in fetched:
+        status = "fetched" if file.new else "there already" if file.record else "there already, not fetched by bilex"
+        click.echo(f"{file.path}  {_size(file.path.stat().st_size)}  {status}")
+
+
+def _about(chosen: Collection) -> dict[str, Any]:
+    about: dict[str, Any] = {"title": chosen.title, "max_words": chosen.max_words}
+    for kind, source in chosen.sources().items():
+        about[kind] = asdict(source)
+    return about | {"languages": chosen.languages, "groups": chosen.groups}
+
+
+def _print(chosen: Collection) -> None:
+    click.echo(f"{chosen.name} - {chosen.title}")
+    for kind, source in chosen.sources().items():
+        click.echo(f"  {kind}: {', '.join(source.files.values())}")
+        click.echo(f"    {source.size}; {source.licence}")
+        click.echo(f"    {source.cite}")
+    for name, text in (*chosen.languages.items(), *chosen.groups.items()):
+        click.echo(f"  {name.replace('_', ' ')}: {text}")
+    click.echo("")
+
+
+def _print_there(root: Path, there: dict[str, list[dict[str, Any]]]) -> None:
+    rows = [
+        (f"{name}/{file['file']}", file["fetched_at"] or file["status"], _size(file["bytes"]))
+        for name, files in there.items()
+        for file in files
+    ]
+    click.echo(f"in {root}: {'nothing yet' if not rows else ''}".rstrip())
+    if rows:
+        options.print_table(["file", "fetched", "size"], rows, left=2, fold=False)
+
+
+def _file(place: Place) -> dict[str, Any]:
+    record = place.current()
+    return {
+        "file": place.path.name,
+        "status": "fetched"
+        if record
+        else "changed since it was fetched"
+        if place.records()
+        else "not fetched by bilex",
+        "bytes": place.path.stat().st_size,
+        "words": record.words if record else None,
+        "sha256": record.sha256 if record else None,
+        "fetched_at": record.fetched_at if record else None,
+    }
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
