@@ -24,9 +24,9 @@ LEVELS = ((0.01, "‡"), (0.05, "†"))
 NOTE = (
     "p-values: exact two-sided sign test over the test words that one system has right at rank 1 and the other has "
     "not, corrected after Holm for the directions tested. With several random seeds the test is made seed by seed (a "
-    "system with one seed against each of the other's), and combined after Rüger: about the median p-value times 1.5; "
-    "words won and lost are means over the seeds. Intervals: 95 %, paired bootstrap over the words, 10,000 resamples; "
-    "they do not tell how much another seed would change."
+    "system with one seed against each of the other's) and combined after Rüger (of K p-values the m-th smallest, "
+    "times K/m; m is half of K, rounded up); words won and lost are means over the seeds. Intervals: 95 %, paired "
+    "bootstrap over the words, 10,000 resamples; they do not tell how much another seed would change."
 )
 
 

@@ -45,7 +45,7 @@ def make_grid(cells: list[Cell], suite: dict[str, Any]) -> Grid:
         notes=(notes,) if isinstance(notes, str) else tuple(map(str, notes)),
         systems=systems,
         directions=tuple(directions),
-        remarks=tuple(remarks + _different_words(systems, directions)),
+        remarks=tuple(remarks + _different_words(systems, directions) + _trained_on(systems)),
     )
 
 
@@ -86,6 +86,14 @@ def _different_words(systems: tuple[System, ...], directions: list[str]) -> list
         for direction in directions
         if len({system.at(direction).words for system in systems if system.at(direction).done}) > 1
     ]
+
+
+def _trained_on(systems: tuple[System, ...]) -> list[str]:
+    """Test words that were trained on or chosen by; the paper's protocol does the latter, and is labelled as such."""
+    cells = [cell for system in systems if system.honest for cell in system.cells if cell.scores]
+    flattered = {cell.direction for cell in cells if (cell.scores or {}).get("train_overlap")}
+    text = "test words were also in train or dev, and the figures flatter; use dictionaries that share no source word."
+    return [f"{direction}: {text}" for direction in sorted(flattered)]
 
 
 def _key(cell: Cell) -> Key:

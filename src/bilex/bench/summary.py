@@ -40,7 +40,7 @@ def _best_mean(grid: Grid) -> list[str]:
     if not means or len(grid.directions) < 2:
         return []
     first, *others = sorted(means, key=lambda label: -means[label])
-    text = f"Over all {len(grid.directions)} directions {first} has the highest mean P@1, {MAIN.show(means[first])}"
+    text = f"Over the {len(grid.directions)} directions {first} has the highest mean P@1, {MAIN.show(means[first])}"
     if others:
         text += f", {MAIN.show(means[first] - means[others[0]])} points above {others[0]}"
     return [f"{text} ({_count(len(means), 'system')} complete)."]

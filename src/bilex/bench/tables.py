@@ -117,7 +117,7 @@ def data_table(grid: Grid) -> Table:
     header = ("direction", "source table", "target table", "dim", "train pairs", "test sources", "covered", "%")
     note = "Words in the tables, pairs of the whole train dictionary (no matter how many of them a system was given), "
     note += "source words of the test dictionary, and those of them that the tables cover."
-    return Table("data", "What was measured on", header, tuple(rows), (note,))
+    return Table("data", "Tables and dictionaries", header, tuple(rows), (note,))
 
 
 def comparison_table(comparisons: Sequence[Comparison], name: str, title: str) -> Table:
@@ -140,7 +140,7 @@ def failure_table(grid: Grid) -> Table:
                 rows.append(_row(system.label, direction, " / ".join(reasons), *counts, len(spot.cells)))
     header = ("system", "direction", "reason", "failed", "errors", "of seeds")
     note = "failed: the method refused its own result or did not converge; errors: anything else."
-    return Table("failures", "Without result", header, tuple(rows), (note,), left=3)
+    return Table("failures", "Runs without a result", header, tuple(rows), (note,), left=3)
 
 
 def _best(grid: Grid, direction: str, metric: Metric) -> float | None:

@@ -31,7 +31,13 @@ def report():
 def test_markdown_on_stdout(report, folder):
     result = report(folder)
     assert result.stdout.startswith("# A made-up suite\n\nNothing here was measured.\n\n- 4 systems on 2 directions")
-    for title in ("P@1, over the covered", "P@1, all", "Against the best peer", "Time and memory", "Without result"):
+    for title in (
+        "P@1, over the covered",
+        "P@1, all",
+        "Against the best peer",
+        "Time and memory",
+        "Runs without a result",
+    ):
         assert f"## {title}" in result.stdout
     assert result.stderr == ""
 

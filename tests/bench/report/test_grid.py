@@ -69,6 +69,15 @@ def test_what_is_missing_or_cannot_be_compared_is_remarked(cell, grid_of):
     assert "en-fr: not all systems were tested on the same words" in grid.remarks[1]
 
 
+def test_words_that_were_trained_on_are_remarked(cell, grid_of):
+    made = cell("rapo")
+    flattered = cell("geomm", scores={**made.scores, "train_overlap": 3})
+    assert grid_of(made).remarks == ()
+    assert "en-fr: test words were also in train or dev" in grid_of(made, flattered).remarks[0]
+    on_test = cell("rapo", protocol="paper", scores={**made.scores, "train_overlap": 3})
+    assert grid_of(made, on_test).remarks == ()
+
+
 def test_missing_runs_are_counted(cell, grid_of):
     plan = {"label": "rapo", "directions": ["en-fr", "en-fi"], "rng_seeds": [0, 1]}
     grid = grid_of(cell("rapo"), systems=[plan], directions=["en-fr", "en-fi"])

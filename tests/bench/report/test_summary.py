@@ -11,7 +11,7 @@ def said(grid, *patterns):
 def test_a_mixed_suite(mixed):
     assert said(mixed) == [
         "4 systems on 2 directions, 1 to 3 random seeds each: 11 of 14 runs done.",
-        "Over all 2 directions rapo has the highest mean P@1, 63.75, 22.50 points above vecmap (3 systems complete).",
+        "Over the 2 directions rapo has the highest mean P@1, 63.75, 22.50 points above vecmap (3 systems complete).",
         f"rapo is best on en-fr: 47.50 above vecmap (en-fr). The lead is significant on en-fr {TEST}.",
         f"vecmap is best on en-fi: 2.50 above procrustes (en-fi). The lead is not significant {TEST}.",
         "rapo is above its best peer on 1 of 2 directions (from -2.50 points on en-fi, against vecmap, to +47.50 "
