@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bilex.bench.grid import inputs
 from bilex.bench.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bilex.bench.grid import Grid, Spot, System
 
 LINES = 7
 """Most lines in one plot: as many as there are colours that everybody can tell apart."""
-LEAST_VALUES = 3
 
 
 @dataclass(frozen=True)
@@ -48,6 +43,8 @@ class Chart:
 
 def charts(grid: Grid) -> list[Chart]:
     """All plots that the results have something for; systems with a cut dictionary are in the plot for them alone."""
+    from bilex.bench.variations import few_pairs, sensitivity
+
     whole = replace(grid, systems=tuple(system for system in grid.systems if system.pairs is None) or grid.systems)
     found = [cost(whole), bands(whole), few_pairs(grid), *sensitivity(grid), training(whole)]
     return [chart for chart in found if chart is not None and chart.panels]
@@ -88,38 +85,6 @@ def bands(grid: Grid) -> Chart:
     return Chart("bands", title, caption, "rows", "P@1", tuple(panels), ticks=tuple(names.values()))
 
 
-def few_pairs(grid: Grid) -> Chart:
-    """P@1 by the number of pairs given, of the methods that were given different numbers."""
-    panels = []
-    for direction in grid.directions:
-        found: dict[str, dict[float, float]] = {}
-        for system in grid.systems:
-            mean, pairs = system.at(direction).mean(MAIN), _pairs(system, direction)
-            if mean is not None and pairs and system.honest:
-                found.setdefault(_described(system), {})[pairs] = mean
-        lines = [Line(k, *_points(v)) for k, v in found.items() if len(v) >= 2][:LINES]
-        panels += [(direction, tuple(lines))] if lines else []
-    caption = "Mean over the seeds. The point furthest right is the whole dictionary where that was measured too."
-    return Chart("few-pairs", "With few pairs", caption, "pairs given", "P@1", tuple(panels), log_x=True)
-
-
-def sensitivity(grid: Grid) -> list[Chart]:
-    """P@1 by a setting, where at least three systems of one method differ in that setting alone."""
-    groups: dict[tuple[str, str, str], dict[float, System]] = {}
-    for system in grid.systems:
-        settings = _resolved(system)
-        for name, value in settings.items():
-            if isinstance(value, (int, float)) and not isinstance(value, bool) and system.honest:
-                rest = json.dumps([[k, v] for k, v in sorted(settings.items()) if k != name] + [system.pairs])
-                groups.setdefault((system.method, name, rest), {})[float(value)] = system
-    return [
-        _sensitivity(grid, method, name, systems, number)
-        for number, ((method, name, _), systems) in enumerate(
-            (key, systems) for key, systems in groups.items() if len(systems) >= LEAST_VALUES
-        )
-    ]
-
-
 def training(grid: Grid) -> Chart:
     """The dev figure over the epochs, each seed a line."""
     panels = []
@@ -128,17 +93,6 @@ def training(grid: Grid) -> Chart:
         panels += [(direction, tuple(lines))] if lines else []
     caption = "MRR on the dev words, a line for each random seed and training. " + _chosen(grid, among="trained ")
     return Chart("training", "Training", caption, "epoch", "dev MRR", tuple(panels))
-
-
-def _sensitivity(grid: Grid, method: str, name: str, systems: dict[float, System], number: int) -> Chart:
-    lines = []
-    for direction in grid.directions:
-        means = {value: system.at(direction).mean(MAIN) for value, system in systems.items()}
-        known = {value: mean for value, mean in means.items() if mean is not None}
-        lines += [Line(direction, *_points(known))] if len(known) > 1 else []
-    caption = f"{method}, all other settings the same; mean over the seeds."
-    panels = (("", tuple(lines[:LINES])),) if lines else ()
-    return Chart(f"sensitivity-{number + 1}", f"{method}: {name}", caption, name, "P@1", panels)
 
 
 def _common(grid: Grid) -> tuple[str, ...]:
@@ -179,31 +133,6 @@ def _bands(spot: Spot) -> dict[int, float]:
     return {first: statistics.mean(values) for first, values in found.items()}
 
 
-def _pairs(system: System, direction: str) -> float | None:
-    if system.pairs is not None:
-        return system.pairs
-    found = [inputs(cell).get("train", {}).get("pairs") for cell in system.at(direction).done]
-    return next((float(pairs) for pairs in found if pairs), None)
-
-
-def _described(system: System) -> str:
-    return " ".join([system.method, *(f"{name}={value}" for name, value in system.settings.items())])
-
-
-def _resolved(system: System) -> dict[str, Any]:
-    """All settings, those that were not given too; settings of settings by names with a dot."""
-    found = next((inputs(cell).get("settings") for cell in system.cells if inputs(cell)), None)
-    return dict(_flat(found or {}))
-
-
-def _flat(settings: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in settings.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, value
-
-
 def _epochs(system: System, spot: Spot) -> list[Line]:
     """A line for each training: one begins where the epochs do not go on."""
     lines: list[list[tuple[float, float]]] = []
@@ -217,8 +146,9 @@ def _epochs(system: System, spot: Spot) -> list[Line]:
                 lines.append([])
             lines[-1].append((epoch, dev))
             last = epoch
-    return [Line(system.label, *_points(dict(line))) for line in lines if len(line) > 1]
+    return [Line(system.label, *points_of(dict(line))) for line in lines if len(line) > 1]
 
 
-def _points(by_x: dict[float, float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def points_of(by_x: dict[float, float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """X and y, from left to right."""
     return tuple(sorted(by_x)), tuple(by_x[x] for x in sorted(by_x))

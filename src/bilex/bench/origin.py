@@ -7,7 +7,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from bilex.bench.grid import inputs
-from bilex.bench.tables import NONE, Entry, Row, Table
+from bilex.bench.tables import NONE, Table, row
 
 if TYPE_CHECKING:
     from bilex.bench.grid import Grid, System
@@ -35,7 +35,7 @@ def made_with(grid: Grid) -> Table:
     rows = []
     for versions_, cells in found.items():
         when = sorted(cell.made_at for cell in cells)
-        rows.append(_row(*versions_, f"{when[0]} to {when[-1]}", len(cells)))
+        rows.append(row(*versions_, f"{when[0]} to {when[-1]}", len(cells)))
     header = (*MADE_WITH, "made at (UTC)", "results")
     return Table("made-with", "Versions and machines", header, tuple(rows), left=len(header) - 1)
 
@@ -49,7 +49,7 @@ def files_used(grid: Grid) -> Table:
             if described.get("sha256"):
                 name = str(described.get("file") or NONE)
                 found[cell.direction, part, _name(name), str(described["sha256"])[:HASH_DIGITS]] += 1
-    rows = tuple(_row(*key, count) for key, count in sorted(found.items()))
+    rows = tuple(row(*key, count) for key, count in sorted(found.items()))
     notes = (f"The first {HASH_DIGITS} digits of SHA-256. What came from no file, such as a cut dictionary, has none.",)
     return Table("files", "Files", ("direction", "as", "file", "SHA-256", "results"), rows, notes, left=4)
 
@@ -70,7 +70,3 @@ def settings_of(system: System) -> dict[str, Any]:
 def _name(path: str) -> str:
     """The name without the folders, which say much about a machine and nothing about the file."""
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
-
-
-def _row(*values: object) -> Row:
-    return Row(tuple(Entry(str(value)) for value in values))

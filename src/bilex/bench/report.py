@@ -10,6 +10,7 @@ from bilex.bench.comparison import compare, margins
 from bilex.bench.gather import read_grid
 from bilex.bench.markup import csv_text, escape_latex, escape_markdown, latex, markdown, table_csv
 from bilex.bench.metrics import MAIN, METRICS
+from bilex.bench.scores import score_table
 from bilex.bench.summary import sentences
 from bilex.errors import ResultsError
 from bilex.files import replacing
@@ -86,7 +87,7 @@ def make_report(
     if pairs and not compared:
         raise ResultsError("the systems to be compared have no direction with the same test words; run both on one")
     made = [
-        *(tables.score_table(grid, METRICS[name], margins=found, beside=beside) for name in metrics),
+        *(score_table(grid, METRICS[name], margins=found, beside=beside) for name in metrics),
         tables.comparison_table(found, "margins", "Against the best peer"),
         tables.comparison_table(compared, "comparisons", "Compared"),
         tables.cost_table(grid),

@@ -6,30 +6,17 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bilex.bench.comparison import LEVELS, NOTE, leaders
+from bilex.bench.comparison import LEVELS, NOTE
 from bilex.bench.grid import inputs
 from bilex.bench.metrics import MAIN
-from bilex.bench.published import NOTE as PUBLISHED_NOTE
-from bilex.bench.published import published
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bilex.bench.comparison import Comparison
-    from bilex.bench.grid import Grid, Spot, System
-    from bilex.bench.metrics import Metric
+    from bilex.bench.grid import Grid
 
 NONE = "-"
-PUBLISHED = "published, other vectors"
-MARKS = ", ".join(f"{mark}: p < {level}" for level, mark in LEVELS) + (
-    " against the best peer, or for a system that is best and has no peers named, against the best of the others. "
-    "Which system is the best was seen in the same figures, and that is not corrected for."
-)
-SCORE_NOTE = (
-    "Mean and standard deviation over the random seeds that are done. The best row of a direction is bold, among "
-    "those of which no seed failed and nothing was chosen on test. The mean column is for systems with all directions "
-    "complete."
-)
 
 
 @dataclass(frozen=True)
@@ -61,27 +48,6 @@ class Table:
     left: int = 1
 
 
-def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparison] = (), beside: bool = True) -> Table:
-    """Systems by directions; with P@1, marks, and with `beside` published figures below the systems that have them.
-
-    margins: comparisons with peers; a system that has none is compared with the best of the others where it is best.
-    """
-    best = {direction: _best(grid, direction, metric) for direction in grid.directions}
-    tested = [*leaders(grid), *margins] if metric is MAIN else []
-    marks = {(comparison.first, comparison.direction): comparison.mark for comparison in tested}
-    rows: list[Row] = []
-    for system in grid.systems:
-        entries = [_score(system.at(d), metric, best[d], marks.get((system.label, d), "")) for d in grid.directions]
-        mean = system.mean(metric, grid.directions)
-        rows.append(_row(system.label, *entries, NONE if mean is None else metric.show(mean)))
-        rows += _published(grid, system) if beside and metric is MAIN else []
-    notes = [SCORE_NOTE] if metric.ranked else ["Mean and standard deviation over the random seeds that are done."]
-    notes += [f"{MARKS} {NOTE}"] if any(marks.values()) else []
-    notes += [PUBLISHED_NOTE] if any(row.beside for row in rows) else []
-    header = (metric.heading, *grid.directions, "mean")
-    return Table(metric.name, f"{metric.heading}, {metric.about}", header, tuple(rows), tuple(notes))
-
-
 def cost_table(grid: Grid) -> Table:
     """Time and memory of each system, over all its cells that are done."""
     rows = []
@@ -93,7 +59,7 @@ def cost_table(grid: Grid) -> Table:
         )
         threads = ", ".join(str(count) for count in sorted({cell.threads for cell in done if cell.threads}))
         figures = (_figure(statistics.mean, seconds), _figure(max, seconds), _figure(statistics.mean, evaluation))
-        rows.append(_row(system.label, *figures, _figure(max, memory, 2), threads or NONE))
+        rows.append(row(system.label, *figures, _figure(max, memory, 2), threads or NONE))
     header = ("system", "seconds, mean", "longest", "evaluation", "peak GB", "threads")
     note = (
         "Seconds of training, then of the evaluation, by the clock: on a machine that had other work they are longer."
@@ -113,10 +79,10 @@ def data_table(grid: Grid) -> Table:
         train = _most(found.get("train", {}).get("pairs") for found in made_from)
         words = [_most(found.get(key) for found in scores) for key in ("sources", "covered")]
         coverage = [float(found["coverage"]) for found in scores if found.get("coverage") is not None]
-        rows.append(_row(direction, *tables, dim, train, *words, _figure(max, coverage)))
+        rows.append(row(direction, *tables, dim, train, *words, _figure(max, coverage)))
     header = ("direction", "source table", "target table", "dim", "train pairs", "test sources", "covered", "%")
-    note = "Words in the tables, pairs of the whole train dictionary (no matter how many of them a system was given), "
-    note += "source words of the test dictionary, and those of them that the tables cover."
+    note = "Words in the tables, the most pairs of the train dictionary that any system was given, source words of the "
+    note += "test dictionary, and those of them that the tables cover."
     return Table("data", "Tables and dictionaries", header, tuple(rows), (note,))
 
 
@@ -137,47 +103,10 @@ def failure_table(grid: Grid) -> Table:
             if spot.lost:
                 counts = [sum(cell.status == status for cell in spot.cells) for status in ("failed", "error")]
                 reasons = dict.fromkeys(cell.error or "no reason given" for cell in spot.cells if not cell.done)
-                rows.append(_row(system.label, direction, " / ".join(reasons), *counts, len(spot.cells)))
+                rows.append(row(system.label, direction, " / ".join(reasons), *counts, len(spot.cells)))
     header = ("system", "direction", "reason", "failed", "errors", "of seeds")
     note = "failed: the method refused its own result or did not converge; errors: anything else."
     return Table("failures", "Runs without a result", header, tuple(rows), (note,), left=3)
-
-
-def _best(grid: Grid, direction: str, metric: Metric) -> float | None:
-    """The highest mean of those that may be the best; none if systems were tested on different words."""
-    spots = [system.at(direction) for system in grid.systems if system.honest]
-    if not metric.ranked or len({spot.words for spot in spots if spot.done}) > 1:
-        return None
-    means = [mean for spot in spots if spot.complete and (mean := spot.mean(metric)) is not None]
-    return max(means) if len(means) > 1 else None
-
-
-def _score(spot: Spot, metric: Metric, best: float | None, mark: str) -> Entry:
-    mean, spread = spot.mean(metric), spot.spread(metric)
-    if mean is None:
-        return Entry(_lost(spot) or NONE)
-    text = metric.show(mean) + ("" if spread is None else f" ± {metric.show(spread)}")
-    lost = f" ({_lost(spot)})" if spot.lost else ""
-    return Entry(text + lost, bold=spot.complete and mean == best, mark=mark)
-
-
-def _lost(spot: Spot) -> str:
-    """Such as "2 failed" where some have scores, "failed" where none has."""
-    parts = []
-    for status, word in (("failed", "failed"), ("error", "error")):
-        count = sum(cell.status == status for cell in spot.cells)
-        if count:
-            parts.append(f"{count} {word}" if spot.done or count < len(spot.cells) else word)
-    return ", ".join(parts)
-
-
-def _published(grid: Grid, system: System) -> list[Row]:
-    """Figures of the paper, for a method as it is by default and with the whole dictionary."""
-    figures = {} if system.settings or system.pairs is not None else published().get(system.method, {})
-    if not any(direction in figures for direction in grid.directions):
-        return []
-    shown = [f"{figures[d]:.1f}" if d in figures else "" for d in grid.directions]
-    return [Row(_row(PUBLISHED, *shown, "").entries, beside=True)]
 
 
 def _comparison(comparison: Comparison, *, several: bool) -> Row:
@@ -185,7 +114,7 @@ def _comparison(comparison: Comparison, *, several: bool) -> Row:
     failed = f" ({comparison.lost} lost)" if comparison.lost else ""
     digits = 1 if len(comparison.tests) > 1 else 0
     of_seeds = sum(test.p_value < LEVELS[0][0] for test in comparison.tests.values())
-    return _row(
+    return row(
         comparison.first,
         comparison.second,
         comparison.direction,
@@ -205,7 +134,8 @@ def show_p(p_value: float) -> str:
     return "< 0.0001" if p_value < 1e-4 else f"{p_value:.2g}" if p_value < 0.1 else f"{p_value:.2f}"
 
 
-def _row(*entries: Any) -> Row:
+def row(*entries: Any) -> Row:
+    """A row of texts, numbers and entries."""
     return Row(tuple(entry if isinstance(entry, Entry) else Entry(str(entry)) for entry in entries))
 
 

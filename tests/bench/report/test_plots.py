@@ -5,8 +5,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from bilex.bench.curves import LINES, bands, charts, cost, few_pairs, sensitivity, training
+from bilex.bench.curves import LINES, bands, charts, cost, training
 from bilex.bench.plots import COLOURS, draw, inline
+from bilex.bench.variations import few_pairs, sensitivity
 from bilex.errors import MissingExtraError
 
 

@@ -6,6 +6,7 @@ from bilex.bench.comparison import compare, margins
 from bilex.bench.markup import escape_latex, escape_markdown, latex, markdown, table_csv
 from bilex.bench.metrics import METRICS
 from bilex.bench.report import scores_csv
+from bilex.bench.scores import PUBLISHED, score_table
 
 
 def texts(table):
@@ -13,7 +14,7 @@ def texts(table):
 
 
 def test_scores(mixed):
-    table = tables.score_table(mixed, beside=False)
+    table = score_table(mixed, beside=False)
     assert table.header == ("P@1", "en-fr", "en-fi", "mean")
     assert texts(table) == [
         ["procrustes", "25.00", "50.00", "37.50"],
@@ -26,7 +27,7 @@ def test_scores(mixed):
 
 
 def test_a_significant_lead_is_marked_and_the_mark_explained(mixed):
-    table = tables.score_table(mixed, margins=margins(mixed, ["rapo*"]))
+    table = score_table(mixed, margins=margins(mixed, ["rapo*"]))
     marked = [entry.text for row in table.rows for entry in row.entries if entry.mark]
     assert marked == ["77.50 ± 2.50"]
     assert any("‡: p < 0.01" in note and "sign test" in note and "Holm" in note for note in table.notes)
@@ -34,24 +35,24 @@ def test_a_significant_lead_is_marked_and_the_mark_explained(mixed):
 
 def test_published_figures_are_beside_methods_as_they_are_by_default(cell, grid_of):
     grid = grid_of(cell("rapo"), cell("rapo tanh", settings={"activation": "tanh"}), cell("rapo, 100 pairs", pairs=100))
-    table = tables.score_table(grid)
+    table = score_table(grid)
     beside = [row for row in table.rows if row.beside]
-    assert [entry.text for entry in beside[0].entries] == [tables.PUBLISHED, "83.5", ""]
+    assert [entry.text for entry in beside[0].entries] == [PUBLISHED, "83.5", ""]
     assert len(beside) == 1
     assert any("other vectors" in note and "not compare" in note for note in table.notes)
-    assert not any(row.beside for row in tables.score_table(grid, METRICS["mrr"]).rows)
+    assert not any(row.beside for row in score_table(grid, METRICS["mrr"]).rows)
 
 
 def test_nothing_is_best_where_words_differ_or_nothing_is_beside_it(cell, grid_of):
     for grid in (grid_of(cell("a", right=[1]), cell("b", words=30)), grid_of(cell("a", right=[1]))):
-        assert not any(entry.bold for row in tables.score_table(grid).rows for entry in row.entries)
+        assert not any(entry.bold for row in score_table(grid).rows for entry in row.entries)
 
 
 def test_other_metrics(mixed):
-    assert texts(tables.score_table(mixed, METRICS["mrr"]))[0] == ["procrustes", "0.500", "0.667", "0.583"]
-    assert texts(tables.score_table(mixed, METRICS["p_at_1_all"]))[0] == ["procrustes", "20.00", "40.00", "30.00"]
-    assert texts(tables.score_table(mixed, METRICS["coverage"]))[0] == ["procrustes", "80.0", "80.0", "80.0"]
-    seconds = tables.score_table(mixed, METRICS["seconds"])
+    assert texts(score_table(mixed, METRICS["mrr"]))[0] == ["procrustes", "0.500", "0.667", "0.583"]
+    assert texts(score_table(mixed, METRICS["p_at_1_all"]))[0] == ["procrustes", "20.00", "40.00", "30.00"]
+    assert texts(score_table(mixed, METRICS["coverage"]))[0] == ["procrustes", "80.0", "80.0", "80.0"]
+    seconds = score_table(mixed, METRICS["seconds"])
     assert texts(seconds)[2] == ["rapo", "60.0 ± 0.0", "90.0 ± 0.0", "75.0"]
     assert not any(entry.bold for row in seconds.rows for entry in row.entries)
 
@@ -79,7 +80,7 @@ def test_comparisons(cell, grid_of, mixed):
 
 
 def test_markdown(mixed):
-    text = markdown(tables.score_table(mixed, margins=margins(mixed, ["rapo*"])))
+    text = markdown(score_table(mixed, margins=margins(mixed, ["rapo*"])))
     lines = text.splitlines()
     assert lines[0] == "## P@1, over the covered source words"
     assert lines[2:4] == ["| P@1 | en-fr | en-fi | mean |", "| --- | ---: | ---: | ---: |"]
@@ -88,7 +89,7 @@ def test_markdown(mixed):
 
 
 def test_latex(mixed):
-    text = latex(tables.score_table(mixed, margins=margins(mixed, ["rapo*"])))
+    text = latex(score_table(mixed, margins=margins(mixed, ["rapo*"])))
     assert r"\begin{tabular}{lrrr}" in text
     assert r"    rapo & \textbf{77.50 $\pm$ 2.50}$^{\ddagger}$ & 50.00 $\pm$ 0.00 & 63.75 \\" in text
     for rule in ("toprule", "midrule", "bottomrule"):
@@ -97,7 +98,7 @@ def test_latex(mixed):
 
 
 def test_hostile_names_in_every_markup(cell, grid_of, hostile):
-    table = tables.score_table(grid_of(cell(hostile, method="rapo", right=[1])))
+    table = score_table(grid_of(cell(hostile, method="rapo", right=[1])))
     row = markdown(table).splitlines()[4]
     assert "<script" not in row
     assert r"\[z\](http" in row
