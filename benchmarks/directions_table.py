@@ -9,7 +9,7 @@ dictionary, of different source words, drawn by the seed; a method that needs no
 Each run is one line of OUTPUT; runs that are in it already are not done again, so that a table can be interrupted,
 extended, or made by two processes that share the file. With no systems, nothing is run. In the end the table of all
 that is in OUTPUT is printed, in Markdown; with --published the figures of the paper of RAPO stand below those of the
-same system. These are of other vectors (fastText, Wikipedia) and other tables; published.csv has them all.
+same system. These are of other vectors (fastText, Wikipedia) and other tables; bilex.bench has them all.
 
 A method that makes choices holds a tenth of the source words of train out for them; the others train on all of it. The
 test dictionary is only evaluated on. A run that is refused, because it did not converge, is a line without scores. A
@@ -19,7 +19,6 @@ method that draws no random numbers is run with one seed.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import resource
 import statistics
@@ -30,6 +29,7 @@ from typing import Any
 import torch
 
 from bilex import AlignmentError, EmbeddingTable, Lexicon, align, get_method
+from bilex.bench.published import published
 from open_directions import DIRECTIONS
 
 
@@ -95,16 +95,7 @@ def read(output: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
 
 
-def published() -> dict[str, dict[str, str]]:
-    """P@1 in the paper's main tables, by system and direction."""
-    figures: dict[str, dict[str, str]] = {}
-    with Path(__file__).with_name("published.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            figures.setdefault(row["system"], {})[row["direction"]] = row["p_at_1"]
-    return figures
-
-
-def print_table(records: list[dict[str, Any]], beside: dict[str, dict[str, str]]) -> None:
+def print_table(records: list[dict[str, Any]], beside: dict[str, dict[str, float]]) -> None:
     """Systems by directions: mean P@1, and the standard deviation where there are several seeds."""
     systems = list(dict.fromkeys(_label(record) for record in records))
     directions = [name for name in DIRECTIONS if any(record["direction"] == name for record in records)]
@@ -119,7 +110,9 @@ def print_table(records: list[dict[str, Any]], beside: dict[str, dict[str, str]]
         seconds = statistics.mean(r["seconds"] for found in own.values() for r in found if r["seconds"] is not None)
         print(f"| {system} | {' | '.join(cells)} | {mean} | {seconds:.0f} |")
         if figures := beside.get(system):
-            print(f"| *published* | {' | '.join(figures.get(d, '') for d in directions)} | | |")
+            print(
+                f"| *published* | {' | '.join(f'{figures[d]:.1f}' if d in figures else '' for d in directions)} | | |"
+            )
 
 
 def _cell(values: list[float | None]) -> str:

@@ -25,6 +25,14 @@ class DataError(BilexError):
     """Public data cannot be fetched, or are not what they should be."""
 
 
+class SuiteError(BilexError):
+    """A suite of benchmarks cannot be read or run."""
+
+
+class ResultsError(BilexError):
+    """Results of a suite cannot be read, or there are none."""
+
+
 class MissingExtraError(BilexError):
     """An optional dependency is needed and not installed."""
 
