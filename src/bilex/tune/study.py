@@ -91,7 +91,7 @@ class Study:
             for epoch, mrr in enumerate(outcome.epochs):
                 trial.report(mrr, epoch)
             self._study.tell(trial, outcome.mrr, state=_state(outcome, states))
-        except (self._optuna.exceptions.UpdateFinishedTrialError, ValueError) as error:
+        except self._optuna.exceptions.UpdateFinishedTrialError as error:
             raise AlignmentError(
                 f"{self._file} was changed by another search while this one was at work; let one at a time use it"
             ) from error
@@ -140,7 +140,7 @@ class Study:
         return self._optuna.samplers.TPESampler(seed=own_seed, n_startup_trials=STARTUP)
 
     def _bars(self) -> tuple[float, ...]:
-        """For each epoch the median, over the trials that came so far or were done before, of the best dev MRR up to it.
+        """For each epoch the median of the best dev MRR up to it, over the trials that came so far or were done before.
 
         Those that were ended early count too: else the bars would rise with each of them, and soon all would fail.
         """
