@@ -31,7 +31,7 @@ def test_writes_a_folder_and_says_so(bilex, args, output):
         "best.toml", "history.svg", "inputs.json", "study.journal", "trials.csv",
     ]  # fmt: skip
     assert "trial 0: dev MRR " in result.err
-    assert f"next: bilex align --settings {output / 'best.toml'}" in result.err
+    assert f"next: bilex align SOURCE TARGET --train DICT --settings {output / 'best.toml'} --output RUN" in result.err
     assert "the defaults" in result.out
     assert "dev P@1" in result.out
     assert [row["state"] for row in trials(output)] == ["done"] * 4

@@ -1,4 +1,3 @@
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -62,6 +61,7 @@ def test_a_power_cut_changes_nothing(study, invented, tmp_path):
         assert advance(again, invented, 4) == expected
 
 
+@pytest.mark.filterwarnings("ignore:.*lock file")  # of some releases of Optuna
 def test_a_lock_that_was_left_is_not_for_ever(study, invented, tmp_path, monkeypatch):
     advance(study(), invented, 1)
     (tmp_path / "study.journal.lock").touch()
@@ -77,6 +77,15 @@ def test_damage_is_refused(study, invented, tmp_path, damage):
     with (tmp_path / "study.journal").open("ab") as file:
         file.write(damage)
     with pytest.raises(AlignmentError, match=f"cannot be read: .*; remove {tmp_path} and search again"):
+        study()
+
+
+def test_a_disk_that_fails_is_no_damage(study, monkeypatch):
+    def fail(*_):
+        raise PermissionError(13, "Permission denied", "study.journal")
+
+    monkeypatch.setattr("bilex.tune.study._cut_torn_line", fail)
+    with pytest.raises(PermissionError):
         study()
 
 
@@ -147,6 +156,11 @@ class TestFolder:
             assert (tmp_path / "new" / JOURNAL).exists()
         assert list(tmp_path.iterdir()) == []
 
+    def test_what_others_have_put_there_stays(self, collected, tmp_path):
+        with opened(tmp_path / "new", collected("ridge"), Space.of("ridge", {}), kind="tpe"):
+            (tmp_path / "new" / "notes").write_text("precious")
+        assert [path.name for path in (tmp_path / "new").iterdir()] == ["notes"]
+
     def test_no_search_folder(self, collected, tmp_path):
         (tmp_path / "mine").write_text("precious")
         with (
@@ -155,4 +169,3 @@ class TestFolder:
         ):
             pass
         assert (tmp_path / "mine").exists()
-        shutil.rmtree(tmp_path)

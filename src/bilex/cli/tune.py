@@ -124,7 +124,10 @@ def _search(
         options.print_json(report.to_json(output, space, verdict, study.outcomes))
     else:
         _print(verdict)
-    options.say(*report.comments(verdict, len(study.outcomes)), f"next: bilex align --settings {output / report.BEST}")
+    options.say(
+        *report.comments(verdict, len(study.outcomes)),
+        f"next: bilex align SOURCE TARGET --train DICT --settings {output / report.BEST} --output RUN",
+    )
 
 
 def _say_outcome(outcome: Outcome) -> None:

@@ -57,6 +57,7 @@ def _history(path: Path, figure_class: Any, outcomes: Sequence[Outcome]) -> Path
     axes.step(numbers, list(accumulate(scores, max)), where="post", color="tab:orange", label="the best so far")
     axes.axhline(scores[0], color="gray", linestyle="--", linewidth=1, label="the defaults")
     axes.set(xlabel="trial", ylabel="MRR on dev words")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend()
     return _save(path, figure)
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import statistics
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import AlignmentError
@@ -51,7 +50,7 @@ def opened(folder: Path, inputs: Inputs, space: Space, *, kind: Kind) -> Iterato
         yield study
     finally:
         if not study.outcomes:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
 
 
 class Study:
@@ -64,6 +63,8 @@ class Study:
         self.outcomes: list[Outcome] = []
         try:
             self._study = self._open()
+        except OSError:  # a disk that cannot be written to is no damage
+            raise
         except Exception as error:  # damage makes Optuna raise all sorts
             reason = str(error) or type(error).__name__
             raise AlignmentError(f"{file}: cannot be read: {reason}; remove {file.parent} and search again") from error
@@ -156,6 +157,14 @@ class Study:
 
 def _state(outcome: Outcome, states: Any) -> Any:
     return {"done": states.COMPLETE, "stopped": states.PRUNED, "failed": states.FAIL}[outcome.state]
+
+
+def _remove(folder: Path) -> None:
+    """The beginnings of a search, and nothing that others have put there."""
+    for name in (JOURNAL, INPUTS):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _cut_torn_line(file: Path) -> None:
