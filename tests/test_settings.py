@@ -4,7 +4,7 @@ from typing import Literal
 import pytest
 
 from bilex.errors import SettingsError
-from bilex.settings import describe, field_types, from_text, nearest_name, parse
+from bilex.settings import describe, field_types, from_text, nearest_name, parse, to_text
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,12 @@ def test_text_becomes_a_value(name, text, value):
     assert getattr(made, name) == value
     assert type(getattr(made, name)) is type(value)
     assert made == Example(**{name: value})
+
+
+@pytest.mark.parametrize("value", [3, 0.1, 3e-05, True, None, "linear", ("unit", "center"), (3000.0, 0.5), ()])
+def test_a_value_becomes_text_and_a_value_again(value):
+    kind = tuple[type(value[0]) if value else str, ...] if isinstance(value, tuple) else type(value)
+    assert parse(to_text(value), int | None if value is None else kind) == value
 
 
 @pytest.mark.parametrize(("name", "text", "needed"), BAD)

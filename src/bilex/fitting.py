@@ -208,9 +208,14 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
 
 
 def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:
-    """Train and dev lexicon. Only pairs in both tables are split, so that the dev lexicon is of the size asked for."""
+    """Train and dev lexicon, as the method is given them."""
     if inputs.dev is not None or not inputs.method.uses_dev or not len(inputs.train):
         return inputs.train, inputs.dev
+    return hold_out(inputs)
+
+
+def hold_out(inputs: Inputs) -> tuple[Lexicon, Lexicon]:
+    """The rest of train, and dev. Only pairs in both tables are split, so that dev is of the size asked for."""
     covered = inputs.train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()
     usable = Lexicon.from_pairs(pair for pair in inputs.train if pair[0] in covered.sources)
     return usable.split(inputs.dev_share, rng_seed=inputs.rng_seed, fold_case=inputs.fold_case)

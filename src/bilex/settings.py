@@ -16,6 +16,53 @@ if TYPE_CHECKING:
 Settings = TypeVar("Settings")
 
 
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Values of a setting to search among."""
+
+    values: tuple[Any, ...]
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.values
+
+    @property
+    def size(self) -> int | None:
+        """How many there are."""
+        return len(self.values)
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """Numbers of a setting to search among, both ends included; whole ones only, if the ends are.
+
+    log: each order of magnitude is as likely as the next; step: only low, low + step and so on.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+
+    def __contains__(self, value: Any) -> bool:
+        steps = 0.0 if self.step is None else (value - self.low) / self.step
+        return bool(self.low <= value <= self.high and abs(steps - round(steps)) < 1e-9)
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are whole numbers."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    @property
+    def size(self) -> int | None:
+        """How many there are; None: no end of them."""
+        step = self.step or (1 if self.whole else None)
+        return None if step is None else round((self.high - self.low) / step) + 1
+
+
+SearchSpace = dict[str, Choice | Range]
+"""What is worth searching of a method's settings, by name."""
+
+
 def from_text(cls: type[Settings], texts: Mapping[str, str], *, what: str) -> Settings:
     """An instance of a dataclass from texts by field name; fields not named keep their defaults.
 
@@ -72,6 +119,13 @@ def parse(text: str, kind: Any) -> Any:
     if hasattr(kind, "from_name"):
         return kind.from_name(text)
     raise ValueError("this setting can only be given from Python")
+
+
+def to_text(value: Any) -> str:
+    """The inverse of `parse`."""
+    if isinstance(value, tuple):
+        return ",".join(map(to_text, value))
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def describe(kind: Any) -> str:

@@ -1,7 +1,14 @@
 import pytest
 import torch
 
-from bilex.evaluation.criterion import agreement, mean_cosine, mean_csls, reciprocal_ranks, translated_cosine
+from bilex.evaluation.criterion import (
+    agreement,
+    mean_cosine,
+    mean_csls,
+    reciprocal_ranks,
+    standard_error,
+    translated_cosine,
+)
 from bilex.induction.neighbours import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import unit
@@ -9,6 +16,11 @@ from bilex.normalize import unit
 
 def rows(n, rng_seed, d=8):
     return unit(torch.randn(n, d, generator=torch.Generator().manual_seed(rng_seed)))
+
+
+def test_standard_error():
+    assert standard_error(torch.tensor([1.0, -1.0, 1.0, -1.0])) == 0.5
+    assert standard_error(torch.ones(3)) == 0
 
 
 def test_reciprocal_ranks():

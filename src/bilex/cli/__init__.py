@@ -19,6 +19,7 @@ COMMANDS = {
     "convert": ("tables", "Convert word vectors from one format to another."),
     "methods": ("methods", "List the methods, or the settings of one."),
     "align": ("align", "Map two sets of word vectors into one space."),
+    "tune": ("tune", "Search good settings of a method."),
     "evaluate": ("evaluate", "Measure an alignment against a dictionary."),
     "similarity": ("evaluate", "Correlate cosines in the shared space with human judgements."),
     "translate": ("translate", "Translate words."),

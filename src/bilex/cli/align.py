@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ import click
 
 from bilex.cli import options
 from bilex.errors import AlignmentError
-from bilex.files import replacing_folder
+from bilex.provenance import INPUTS, begin, check_same, read
 from bilex.trace import CHECKPOINT, Trace
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bilex.fitting import Inputs
-    from bilex.table import EmbeddingTable
+    from bilex.settings_file import MethodSettings
     from bilex.trace import Value
 
 
@@ -41,6 +40,12 @@ if TYPE_CHECKING:
 )
 @click.option("--rounds", type=click.IntRange(min=1), help="Rounds of self-learning; short for --set rounds=N.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method; repeatable.")
+@click.option(
+    "--settings",
+    "settings_file",
+    type=options.FilePath,
+    help="Method and settings from a file, such as best.toml of `bilex tune`; --set overrides it.",
+)
 @click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 @click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
 @click.option(
@@ -62,6 +67,7 @@ def align(
     unsupervised: bool,
     rounds: int | None,
     settings: tuple[str, ...],
+    settings_file: Path | None,
     max_words: int | None,
     rng_seed: int,
     resume: bool,
@@ -82,10 +88,14 @@ def align(
     from bilex.lexicon import Lexicon
     from bilex.methods.base import get_method
 
-    chosen = get_method(_method_name(method, train, unsupervised=unsupervised), given)
+    if settings_file is None:
+        chosen = get_method(_method_name(method, train, unsupervised=unsupervised), given)
+    else:
+        filed = _read_settings(settings_file, method, unsupervised=unsupervised)
+        chosen = get_method(filed.method, filed.settings | given)
     inputs = collect(
-        _read(source, max_words),
-        _read(target, max_words),
+        options.read_table(source, max_words),
+        options.read_table(target, max_words),
         None if train is None else Lexicon.read(train),
         dev=None if dev is None else Lexicon.read(dev),
         method=chosen,
@@ -96,7 +106,7 @@ def align(
     if resume and output.exists():
         from bilex.run import describe
 
-        _check_same(inputs, describe(output)["inputs"], output)
+        check_same(inputs.describe(), describe(output)["inputs"], output)
         if as_json:
             options.print_json({"run": str(output), "method": chosen.name, "finished_before": True})
         options.say(f"{output} is finished already; nothing to do")
@@ -136,22 +146,19 @@ def _method_name(method: str | None, train: Path | None, *, unsupervised: bool) 
     return name if name.endswith("unsupervised") else f"{name}_unsupervised"
 
 
+def _read_settings(path: Path, method: str | None, *, unsupervised: bool) -> MethodSettings:
+    """What the file holds, which must be for the method that was asked for, if one was."""
+    from bilex.settings_file import read_settings
+
+    filed = read_settings(path)
+    if unsupervised or (method or filed.method).replace("-", "_") != filed.method.replace("-", "_"):
+        asked = "--unsupervised" if unsupervised else f"--method {method}"
+        raise click.UsageError(f"{path} is for method {filed.method}; leave out {asked}, or --settings")
+    return filed
+
+
 def _settings(texts: tuple[str, ...], rounds: int | None) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    for key, equals, _ in pairs:
-        if not (key and equals):
-            raise click.BadParameter(f"found {key!r}; needed KEY=VALUE", param_hint="--set")
-    if rounds is not None:
-        pairs.append(("rounds", "=", str(rounds)))
-    return {key: value for key, _, value in pairs}
-
-
-def _read(path: Path, max_words: int | None) -> EmbeddingTable:
-    from bilex.table import EmbeddingTable
-
-    table = EmbeddingTable.read(path, max_words=max_words)
-    options.say(*(f"{path}: {line}" for line in table.report.summary()))
-    return table
+    return options.parse_settings(texts) | ({} if rounds is None else {"rounds": str(rounds)})
 
 
 def _say_record(record: dict[str, Value]) -> None:
@@ -174,14 +181,11 @@ def _kept(partial: Path, inputs: Inputs) -> Iterator[None]:
 
     It is removed too when it is new and no checkpoint has come into it: there is nothing to go on from.
     """
-    file = partial / "inputs.json"
     if partial.exists():
-        _check_same(inputs, _read_json(file), partial)
+        check_same(inputs.describe(), read(partial / INPUTS, again="align"), partial)
         options.say(f"going on from {partial}")
     else:
-        with _writing(partial), replacing_folder(partial) as folder:
-            text = json.dumps(inputs.describe(), indent=2, ensure_ascii=False)
-            (folder / file.name).write_text(text + "\n", encoding="utf-8")
+        begin(partial, inputs.describe())
     try:
         yield
     except BaseException:
@@ -189,32 +193,3 @@ def _kept(partial: Path, inputs: Inputs) -> Iterator[None]:
             shutil.rmtree(partial, ignore_errors=True)
         raise
     shutil.rmtree(partial, ignore_errors=True)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise AlignmentError(f"{path}: cannot be written: {error}; choose another --output") from error
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise AlignmentError(f"{path}: cannot be read: {error}; remove {path.parent} and align again") from error
-    return found if isinstance(found, dict) else {}
-
-
-def _check_same(inputs: Inputs, there: dict[str, Any], path: Path) -> None:
-    """Refuse to take a run for this one that was made from something else."""
-    here = json.loads(json.dumps(inputs.describe()))
-    for known in (there, here):  # where a file lies does not matter, what is in it does
-        for part in ("source", "target", "train", "dev"):
-            (known.get(part) or {}).pop("file", None)
-    different = [key for key in here if here[key] != there.get(key)]
-    if different:
-        raise AlignmentError(
-            f"{path} was made with another {', '.join(different)}; choose another --output, or remove it first"
-        )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bilex.alignment import Alignment
     from bilex.linalg.topk import Progress
     from bilex.retrieval import Retrieval
+    from bilex.table import EmbeddingTable
 
 RunPath = click.Path(path_type=Path)
 FilePath = click.Path(path_type=Path, dir_okay=False)
@@ -58,6 +59,24 @@ def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
     if name == "csls":
         return CSLS(k=k)
     return Nearest() if name == "nn" else InvertedSoftmax(beta=beta)
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, str]:
+    """The texts of --set KEY=VALUE by key."""
+    pairs = [text.partition("=") for text in texts]
+    for key, equals, _ in pairs:
+        if not (key and equals):
+            raise click.BadParameter(f"found {key!r}; needed KEY=VALUE", param_hint="--set")
+    return {key: value for key, _, value in pairs}
+
+
+def read_table(path: Path, max_words: int | None) -> EmbeddingTable:
+    """Read word vectors, and say what was wrong with them."""
+    from bilex.table import EmbeddingTable
+
+    table = EmbeddingTable.read(path, max_words=max_words)
+    say(*(f"{path}: {line}" for line in table.report.summary()))
+    return table
 
 
 def load_run(path: Path, device_name: str) -> Alignment:

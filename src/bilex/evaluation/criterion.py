@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,6 +23,11 @@ def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tenso
     sources, gold = gold_lists(dev)
     penalty = topk(z, x, k).values.mean(1)
     return 1 / ranks(x[sources], z, gold, bias=-penalty / 2).double()
+
+
+def standard_error(differences: Tensor) -> float:
+    """How far the mean of the differences between two maps, word by word, is off by chance."""
+    return float(differences.std(correction=0)) / math.sqrt(len(differences))
 
 
 def mean_cosine(x: Tensor, z: Tensor, pairs: Tensor, words: int) -> float:

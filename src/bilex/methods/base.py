@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
-from bilex.settings import from_text, nearest_name
+from bilex.settings import SearchSpace, from_text, nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Dict
@@ -40,6 +40,8 @@ class Method(ABC):
     """Whether `fit` needs pairs; if not, it may be given none."""
     warm_starts: ClassVar[bool] = False
     """Whether `fit` also takes `warm`, a mapping to go on from."""
+    search_space: ClassVar[SearchSpace] = {}
+    """The settings that `bilex tune` searches; the defaults lie in it."""
 
     @property
     def rank_cut(self) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch.nn.functional import cosine_similarity
@@ -16,6 +16,7 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
+from bilex.settings import Range, SearchSpace
 from bilex.training.adversarial import Adversary, Game, play
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ class Bliss(Method):
         "Patra, Moniz, Garg, Gormley and Neubig (2019). "
         "Bilingual lexicon induction with semi-supervision in non-isometric embedding spaces. ACL"
     )
+
+    search_space: ClassVar[SearchSpace] = {
+        "learning_rate": Range(0.1, 5.0, log=True),
+        "epochs": Range(5, 40, step=5),
+        "rounds": Range(0, 5),
+    }
 
     normalize: tuple[str, ...] = ("unit",)
     epochs: int = 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 from torch.nn import functional
@@ -13,6 +13,7 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
+from bilex.settings import Range, SearchSpace
 from bilex.training.negatives import gold_lists, hard_negatives
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ class Contrastive(Method):
         "Li, Liu, Collier, Korhonen and Vulić (2022). "
         "Improving word translation via two-stage contrastive learning. ACL"
     )
+
+    search_space: ClassVar[SearchSpace] = {
+        "steps": Range(10, 60, step=10),
+        "learning_rate": Range(0.3, 6.0, log=True),
+        "temperature": Range(0.1, 3.0, log=True),
+        "negatives": Range(50, 250, step=50),
+    }
 
     normalize: tuple[str, ...] = ("unit",)
     rounds: int = 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 
@@ -17,6 +17,7 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
+from bilex.settings import Range, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -57,6 +58,13 @@ class Css(Method):
     paper = (
         "Zhao, Wang, Wu and Zhang (2020). Semi-supervised bilingual lexicon induction with two-way interaction. EMNLP"
     )
+
+    search_space: ClassVar[SearchSpace] = {
+        "epochs": Range(2, 8),
+        "learning_rate": Range(1.0, 50.0, log=True),
+        "step_size": Range(0.01, 1.0, log=True),
+        "temperature": Range(0.03, 0.5, log=True),
+    }
 
     epochs: int = 5
     steps: int = 50

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
@@ -13,6 +13,7 @@ from bilex.linalg.bilinear import bilinear
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.normalize import unit
+from bilex.settings import Choice, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,6 +46,11 @@ class GeoMM(Method):
         "Learning multilingual word embeddings in latent metric space: a geometric approach. TACL"
     )
     uses_dev = True
+
+    search_space: ClassVar[SearchSpace] = {
+        "penalty": Choice(((3e2, 1e3), (1e3, 3e3), (3e3, 1e4), (1e4, 3e4), (3e4, 1e5))),
+        "normalize": Choice((("unit", "center"), ("unit", "center", "unit"))),
+    }
 
     normalize: tuple[str, ...] = ("unit", "center")
     penalty: tuple[float, ...] = (3e3, 1e4)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 
 from bilex.errors import SettingsError
 from bilex.methods.base import Method, get_method
+from bilex.settings import Choice, Range, SearchSpace
 from bilex.training.adapter import Activation
 from bilex.training.loop import Schedule, train
 from bilex.training.losses import Distance
@@ -36,6 +37,20 @@ class Rapo(Method):
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
     uses_dev = True
     warm_starts = True
+
+    # The paper's (its Table 7), with its "none" for what is `linear` here; a start that is good already wants smaller
+    # steps and weights than it has. It does not search the number of reflections, and a start other than `random` needs
+    # all of them.
+    search_space: ClassVar[SearchSpace] = {
+        "hard": Range(64, 256, step=64),
+        "random": Range(64, 256, step=64),
+        "activation": Choice(("linear", "tanh", "sigmoid")),
+        "learning_rate": Range(1e-4, 3e-3, log=True),
+        "tau_source": Range(0.7, 0.99),
+        "tau_target": Range(0.7, 0.99),
+        "lambda_1": Choice((0.0, 0.1, 0.5, 1.0, 2.5)),
+        "lambda_2": Choice((0.0, 0.001, 0.01, 0.1)),
+    }
 
     start: str = "geomm"
     """`random`, or a linear method by name."""

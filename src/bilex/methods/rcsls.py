@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
@@ -11,6 +11,7 @@ from bilex.linalg.procrustes import procrustes
 from bilex.linalg.topk import topk
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
+from bilex.settings import Choice, Range, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,6 +32,13 @@ class RCSLS(Method):
 
     name = "rcsls"
     paper = "Joulin, Bojanowski, Mikolov, Jégou and Grave (2018). Loss in translation. EMNLP"
+
+    search_space: ClassVar[SearchSpace] = {
+        "learning_rate": Range(1.0, 100.0, log=True),
+        "iterations": Range(5, 50, step=5),
+        "spectral": Choice((False, True)),
+        "normalize": Choice((("unit",), ("unit", "center", "unit"))),
+    }
 
     normalize: tuple[str, ...] = ("unit",)
     iterations: int = 10

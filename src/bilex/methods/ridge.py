@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bilex.errors import SettingsError
 from bilex.linalg.least_squares import evenly_spread, least_squares
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
+from bilex.settings import Range, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,6 +30,8 @@ class Ridge(Method):
         "Mikolov, Le and Sutskever (2013). Exploiting similarities among languages for machine translation; "
         "the penalty: Hoerl and Kennard (1970)"
     )
+
+    search_space: ClassVar[SearchSpace] = {"penalty": Range(1.0, 10_000.0, log=True)}
 
     penalty: float = 100.0
     """The λ of the formula, as a number of pairs."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.errors import AlignmentError, SettingsError
-from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks
+from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
 from bilex.induction.neighbours import Induction, is_among, surest, together
 from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
@@ -162,7 +162,7 @@ class _Rounds:
         scores = scores.cpu()
         better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())
         change = torch.zeros(1) if better else scores - self.best_scores
-        if change.mean() >= -change.std(correction=0) / len(change) ** 0.5:
+        if change.mean() >= -standard_error(change):
             self.kept, self.kept_pairs, self.kept_round = mapping, pairs if newest else self.pairs, self.number
         self.since_best = 0 if better else self.since_best + 1
         if better:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 
 from bilex.linalg.whitening import whitener
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
+from bilex.settings import Choice, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,6 +28,11 @@ class VecMap(Method):
 
     name = "vecmap"
     paper = "Artetxe, Labaka and Agirre (2018). Generalizing and improving bilingual word embedding mappings. AAAI"
+
+    search_space: ClassVar[SearchSpace] = {
+        "reweight": Choice(("both", "target", "none")),
+        "normalize": Choice((("unit", "center", "unit"), ("unit", "center"), ("unit",))),
+    }
 
     reweight: Literal["both", "target", "none"] = "both"
     """Where the re-weighting goes: the root of S on both sides, all of S on the target side, or nowhere."""

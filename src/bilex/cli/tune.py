@@ -1,0 +1,157 @@
+"""bilex tune."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bilex.cli import options
+from bilex.errors import AlignmentError, MissingExtraError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bilex.fitting import Inputs
+    from bilex.tune.search import Budget, Verdict
+    from bilex.tune.space import Space
+    from bilex.tune.study import Kind, Study
+    from bilex.tune.trial import Outcome
+
+MINUTES = 30.0
+
+
+@click.command()
+@click.argument("source", type=options.FilePath)
+@click.argument("target", type=options.FilePath)
+@click.option("--train", type=options.FilePath, required=True, help="Dictionary to learn from.")
+@click.option("--dev", type=options.FilePath, help="Dictionary that decides; by default a tenth of --train.")
+@click.option("--method", default="rapo", show_default=True, help="See `bilex methods`.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting not to search; repeatable.")
+@click.option("--minutes", type=click.FloatRange(min=0), help="End after so long.  [default: 30, without --trials]")
+@click.option("--trials", type=click.IntRange(min=1), help="End after so many trials.")
+@click.option(
+    "--search",
+    "kind",
+    type=click.Choice(["tpe", "random"]),
+    default="tpe",
+    show_default=True,
+    help="tpe learns from the trials what to try, and ends hopeless ones early; random draws all.",
+)
+@click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
+@click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
+@click.option("--resume", is_flag=True, help="Go on with a search that has ended or was interrupted.")
+@click.option(
+    "--output",
+    type=options.RunPath,
+    default="tune-output",
+    show_default=True,
+    metavar="FOLDER",
+    help="Folder to write.",
+)
+@options.fold_case
+@options.device
+@options.as_json
+def tune(
+    source: Path,
+    target: Path,
+    train: Path,
+    dev: Path | None,
+    method: str,
+    settings: tuple[str, ...],
+    minutes: float | None,
+    trials: int | None,
+    kind: Kind,
+    max_words: int | None,
+    rng_seed: int,
+    resume: bool,
+    output: Path,
+    fold_case: bool,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Search good settings of a method for SOURCE and TARGET, and write them to FOLDER/best.toml.
+
+    The dictionary --train is learnt from, but for dev words, which decide: by the mean reciprocal rank of their
+    translations. The first trial is that of the defaults; they stay if nothing is clearly better. Use what was found
+    with `bilex align --settings FOLDER/best.toml`. --minutes and --trials count what was done before, with --resume.
+    """
+    if not resume and output.exists():
+        raise AlignmentError(f"{output} exists already: go on with --resume, choose another --output, or remove it")
+    from bilex.fitting import collect
+    from bilex.lexicon import Lexicon
+    from bilex.tune.search import Budget
+    from bilex.tune.space import Space, import_optuna
+
+    import_optuna()  # rather now than after the tables are read
+    space = Space.of(method, options.parse_settings(settings))
+    inputs = collect(
+        options.read_table(source, max_words),
+        options.read_table(target, max_words),
+        Lexicon.read(train),
+        dev=None if dev is None else Lexicon.read(dev),
+        method=space.method,
+        rng_seed=rng_seed,
+        fold_case=fold_case,
+    )
+    options.say(*(f"warning: {doubt}" for doubt in inputs.doubts()))
+    budget = Budget(minutes=MINUTES if minutes is None and trials is None else minutes, trials=trials)
+    _search(inputs, space, budget, kind, output, device, as_json=as_json)
+
+
+def _search(
+    inputs: Inputs, space: Space, budget: Budget, kind: Kind, output: Path, device: str, *, as_json: bool
+) -> None:
+    from bilex.tune import report
+    from bilex.tune.search import judge, one_after_another, search
+    from bilex.tune.study import opened
+    from bilex.tune.trial import with_dev
+
+    prepared = with_dev(inputs)
+    with opened(output, inputs, space, kind=kind) as study, options.labelled_progress() as watcher:
+        if study.outcomes:
+            options.say(f"going on from {output}: {len(study.outcomes)} trials")
+
+        def keep(outcome: Outcome) -> None:
+            _say_outcome(outcome)
+            report.write_report(output, space, judge(study.outcomes), study.outcomes)
+
+        evaluate_many = one_after_another(prepared, device=device, watcher=watcher)
+        verdict = search(study, budget, evaluate_many, listener=keep)
+    report.write_report(output, space, verdict, study.outcomes)
+    _draw(output, study)
+    if as_json:
+        options.print_json(report.to_json(output, space, verdict, study.outcomes))
+    else:
+        _print(verdict)
+    options.say(
+        *report.comments(verdict, len(study.outcomes)),
+        f"next: bilex align SOURCE TARGET --train DICT --settings {output / report.BEST} --output RUN",
+    )
+
+
+def _say_outcome(outcome: Outcome) -> None:
+    figures = {
+        "done": f"dev MRR {outcome.mrr:.4f}, P@1 {outcome.p_at_1:.1f}" if outcome.mrr is not None else "",
+        "stopped": f"stopped after {len(outcome.epochs) - 1} epochs",
+        "failed": f"failed: {outcome.error}",
+    }[outcome.state]
+    settings = " ".join(f"{name}={text}" for name, text in outcome.settings.items())
+    options.say(f"trial {outcome.number}: {figures}; {outcome.seconds:.1f} s; {settings}")
+
+
+def _draw(output: Path, study: Study) -> None:
+    from bilex.tune.plots import draw
+
+    try:
+        draw(output, study)
+    except MissingExtraError as error:
+        options.say(f"no pictures: {error}")
+
+
+def _print(verdict: Verdict) -> None:
+    shown = [verdict.default] if verdict.best is verdict.default else [verdict.default, verdict.best]
+    rows = [(name, *(outcome.settings[name] for outcome in shown)) for name in verdict.default.settings]
+    rows.append(("dev MRR", *(f"{outcome.mrr:.4f}" for outcome in shown)))
+    rows.append(("dev P@1", *(f"{outcome.p_at_1:.1f}" for outcome in shown)))
+    options.print_table(["", "the defaults", f"trial {verdict.best.number}, the best"][: len(shown) + 1], rows)

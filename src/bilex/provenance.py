@@ -1,0 +1,46 @@
+"""What a folder with unfinished work was begun from: written first, and compared before the work goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from bilex.errors import AlignmentError
+from bilex.files import replacing_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INPUTS = "inputs.json"
+
+
+def begin(folder: Path, description: dict[str, Any]) -> None:
+    """Make a folder that says what it is begun from."""
+    text = json.dumps(description, indent=2, ensure_ascii=False)
+    try:
+        with replacing_folder(folder) as temporary:
+            (temporary / INPUTS).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise AlignmentError(f"{folder}: cannot be written: {error}; choose another --output") from error
+
+
+def read(path: Path, *, again: str) -> dict[str, Any]:
+    """What `begin` has written; `again`: what to do if it is damaged, such as "align"."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AlignmentError(f"{path}: cannot be read: {error}; remove {path.parent} and {again} again") from error
+    return found if isinstance(found, dict) else {}
+
+
+def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
+    """Refuse to go on with what was made from something else. Both are like `Inputs.describe()`."""
+    here, there = (json.loads(json.dumps(description)) for description in (here, there))
+    for known in (there, here):  # where a file lies does not matter, what is in it does
+        for part in ("source", "target", "train", "dev"):
+            (known.get(part) or {}).pop("file", None)
+    different = [key for key in here if here[key] != there.get(key)]
+    if different:
+        raise AlignmentError(
+            f"{path} was made with another {', '.join(different)}; choose another --output, or remove it first"
+        )

@@ -1,0 +1,87 @@
+"""What is searched: the settings that a method declares, less those that are given."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bilex.errors import MissingExtraError, SettingsError
+from bilex.methods.base import Method, all_methods, get_method
+from bilex.settings import Choice, SearchSpace, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DIGITS = 4
+"""A setting is searched to so many significant digits; more would say nothing."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """A method with what it has been given, and the settings that are left to search."""
+
+    method: Method
+    given: dict[str, str]
+    searched: SearchSpace
+
+    @classmethod
+    def of(cls, name: str, given: Mapping[str, str]) -> Space:
+        """The space that a method declares; settings that are given, as texts, stay as they are."""
+        method = get_method(name, given)
+        if not method.search_space:
+            able = ", ".join(name for name, known in all_methods().items() if known.search_space)
+            raise SettingsError(f"method {method.name} names no settings that are worth a search; these do: {able}")
+        searched = {name: values for name, values in method.search_space.items() if name not in given}
+        if not searched:
+            raise SettingsError(
+                f"all settings of {method.name} that would be searched ({', '.join(method.search_space)}) are given; "
+                "leave one out, or align with them"
+            )
+        return cls(method, dict(given), searched)
+
+    @property
+    def size(self) -> float:
+        """How many combinations there are."""
+        return math.prod(values.size or math.inf for values in self.searched.values())
+
+    def defaults(self) -> dict[str, Any]:
+        """The combination that the method has by default, as `distributions` names it."""
+        found = {name: functools.reduce(getattr, name.split("."), self.method) for name in self.searched}
+        return {name: to_text(v) if isinstance(self.searched[name], Choice) else v for name, v in found.items()}
+
+    def texts(self, combination: Mapping[str, Any]) -> dict[str, str]:
+        """A combination as settings."""
+        return {
+            name: f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+            for name, value in ((name, combination[name]) for name in self.searched)
+        }
+
+    def describe(self) -> dict[str, Any]:
+        """The space in plain values."""
+        return {name: dataclasses.asdict(values) for name, values in self.searched.items()}
+
+    def distributions(self) -> dict[str, Any]:
+        """The space as Optuna has it. Choices are texts, since there are lists among them."""
+        optuna = import_optuna().distributions
+        made = {}
+        for name, values in self.searched.items():
+            if isinstance(values, Choice):
+                made[name] = optuna.CategoricalDistribution([to_text(value) for value in values.values])
+            elif values.whole:
+                made[name] = optuna.IntDistribution(values.low, values.high, log=values.log, step=values.step or 1)
+            else:
+                made[name] = optuna.FloatDistribution(values.low, values.high, log=values.log, step=values.step)
+        return made
+
+
+def import_optuna() -> Any:
+    """The package, told to keep quiet."""
+    try:
+        import optuna
+    except ImportError:
+        raise MissingExtraError("optuna", "tune", "a search over settings") from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna

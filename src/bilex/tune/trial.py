@@ -1,0 +1,138 @@
+"""One trial: fit with some settings, and see how the dev words are translated.
+
+It is a plain function of values that can be sent to another process, and knows nothing of the search.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from bilex.errors import BilexError
+from bilex.fitting import fit, hold_out
+from bilex.settings import change, field_types
+from bilex.trace import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+    from bilex.fitting import Inputs
+    from bilex.trace import Record
+
+FIRST_BAR = 3
+"""Epochs that every trial is given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A trial to be done."""
+
+    number: int
+    """Trial 0 is that of the defaults."""
+    settings: dict[str, str]
+    bars: tuple[float, ...] = ()
+    """It ends if the best dev MRR up to epoch i is below bars[i]; the last one holds for all further epochs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of it."""
+
+    number: int
+    settings: dict[str, str]
+    state: Literal["done", "stopped", "failed"]
+    """stopped: below the bars; failed: the method refused."""
+    seconds: float
+    mrr: float | None = None
+    p_at_1: float | None = None
+    """Over the dev words, in percent."""
+    ranks: tuple[int, ...] = ()
+    """Of the best translation of each dev word, in order."""
+    epochs: tuple[float, ...] = ()
+    """The dev MRR after each epoch, of a method that tells."""
+    error: str | None = None
+
+    def reciprocal_ranks(self) -> Tensor:
+        """1 / rank of each dev word: (s,)."""
+        return 1 / torch.tensor(self.ranks, dtype=torch.float64)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it in plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Outcome:
+        """The inverse of `to_json`."""
+        return cls(**{**found, "ranks": tuple(found["ranks"]), "epochs": tuple(found["epochs"])})
+
+
+class BelowBarError(Exception):
+    """Ends a fit from within."""
+
+
+def with_dev(inputs: Inputs) -> Inputs:
+    """The inputs with the dev lexicon that decides: the one given, or one held out of train, for any method."""
+    if inputs.dev is not None:
+        return inputs
+    train, dev = hold_out(inputs)
+    return replace(inputs, train=train, dev=dev)
+
+
+def run_trial(
+    inputs: Inputs,
+    task: Task,
+    *,
+    device: str | None = None,
+    watcher: Callable[[str, int, int], None] | None = None,
+) -> Outcome:
+    """Fit with the settings of the task, and rank the translations of the dev words by CSLS.  inputs: of `with_dev`."""
+    assert inputs.dev is not None
+    started, epochs = time.perf_counter(), list[float]()
+
+    def outcome(state: Literal["done", "stopped", "failed"], **more: Any) -> Outcome:
+        seconds = time.perf_counter() - started
+        return Outcome(
+            number=task.number, settings=task.settings, state=state, seconds=seconds, epochs=tuple(epochs), **more
+        )
+
+    try:
+        trace = Trace(_listener(task, epochs), watcher=watcher)
+        alignment = fit(inputs_of(inputs, task), device=device, trace=trace)
+        result = alignment.evaluate(inputs.dev, fold_case=inputs.fold_case)
+    except BelowBarError:
+        return outcome("stopped")
+    except BilexError as error:
+        return outcome("failed", error=str(error))
+    ranks = tuple(result.ranks.values())
+    return outcome("done", mrr=result.scores.mrr, p_at_1=result.scores.p_at_1, ranks=ranks)
+
+
+def inputs_of(inputs: Inputs, task: Task) -> Inputs:
+    """What is fitted in a trial: never to dev words.
+
+    A method that can leave out its last fit, to train and dev, makes its choices on dev. One that cannot holds words
+    for them out of train once more.
+    """
+    method = change(inputs.method, task.settings, what=f"method {inputs.method.name}")
+    if "refit" in field_types(type(method)):
+        return replace(inputs, method=change(method, {"refit": "false"}, what=method.name))
+    return replace(inputs, method=method, dev=None)
+
+
+def _listener(task: Task, epochs: list[float]) -> Callable[[Record], None]:
+    """Keeps the dev MRR of each epoch in `epochs`, and ends the fit below the bars."""
+
+    def listen(record: Record) -> None:
+        if not ("epoch" in record and isinstance(dev := record.get("dev"), float)):
+            return
+        epochs.append(dev)
+        epoch = len(epochs) - 1
+        if task.bars and epoch >= FIRST_BAR and max(epochs) < task.bars[min(epoch, len(task.bars) - 1)]:
+            raise BelowBarError
+
+    return listen

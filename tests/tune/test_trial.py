@@ -1,0 +1,86 @@
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import pytest
+
+from bilex import align, get_method
+from bilex.fitting import collect, fit, split
+from bilex.trace import Trace
+from bilex.tune.trial import FIRST_BAR, Outcome, Task, inputs_of, run_trial, with_dev
+
+QUICK = {"epochs": "5", "hard": "8", "start": "random", "learning_rate": "0.03", "batch": "16", "patience": "5"}
+
+
+def task(bars=(), **settings):
+    return Task(number=3, settings=settings, bars=bars)
+
+
+def test_dev_words_are_ranked_and_not_trained_on(collected, world):
+    outcome = run_trial(collected("ridge"), task(penalty="30"))
+    expected = align(world.source, world.target, world.train, method=get_method("ridge", {"penalty": "30"}))
+    scores = expected.evaluate(world.test)
+    assert (outcome.number, outcome.state, outcome.error) == (3, "done", None)
+    assert (outcome.mrr, outcome.p_at_1) == (scores.scores.mrr, scores.scores.p_at_1)
+    assert outcome.ranks == tuple(scores.ranks.values())
+    assert float(outcome.reciprocal_ranks().mean()) == pytest.approx(outcome.mrr)
+    assert outcome.seconds > 0
+
+
+def test_a_method_that_refits_does_not(collected):
+    inputs = inputs_of(collected("geomm"), task(penalty="30"))
+    assert inputs.method == get_method("geomm", {"penalty": "30", "refit": "false"})
+    assert inputs.dev is not None
+
+
+def test_a_method_that_must_train_on_dev_is_given_another(collected, world):
+    inputs = inputs_of(collected("self_learning"), task(rounds="1"))
+    assert inputs.dev is None
+    train, dev = split(inputs)
+    assert dev is not None
+    assert set(train.sources) | set(dev.sources) == set(world.train.sources)
+
+
+def test_dev_is_held_out_for_any_method(world):
+    inputs = with_dev(collect(world.source, world.target, world.train, method="ridge"))
+    assert len(inputs.dev.sources) == 8
+    assert not inputs.dev.shared_sources(inputs.train)
+    assert with_dev(inputs) is inputs
+
+
+def test_a_chosen_epoch_counts_and_not_the_best(collected):
+    inputs, trace = collected("rapo", QUICK), Trace()
+    outcome = run_trial(inputs, task(smooth="3"))
+    fit(inputs_of(inputs, task(smooth="3")), trace=trace)
+    dev = [record["dev"] for record in trace.records if "dev" in record]
+    assert outcome.epochs == tuple(dev)
+    smooth = [sum(dev[max(0, i - 2) : i + 1]) / len(dev[max(0, i - 2) : i + 1]) for i in range(len(dev))]
+    assert outcome.mrr == pytest.approx(dev[smooth.index(max(smooth))], abs=1e-3)
+
+
+def test_below_the_bars_it_ends(collected):
+    bars = (0.0,) * FIRST_BAR + (2.0,)
+    outcome = run_trial(collected("rapo", QUICK), task(bars))
+    assert (outcome.state, len(outcome.epochs), outcome.mrr) == ("stopped", FIRST_BAR + 1, None)
+    assert run_trial(collected("rapo", QUICK), task((2.0, 2.0, 2.0, 0.0))).state == "done"
+    assert run_trial(collected("rapo", {**QUICK, "epochs": "2"}), task(bars)).state == "done"
+
+
+def test_a_refusal_is_an_outcome(collected):
+    outcome = run_trial(collected("ridge"), task(penalty="-1"))
+    assert outcome.state == "failed"
+    assert "needed a number above 0" in outcome.error
+
+
+def test_json(collected):
+    outcome = run_trial(collected("ridge"), task(penalty="30"))
+    assert Outcome.from_json(outcome.to_json()) == outcome
+
+
+def test_in_another_process(collected):
+    inputs, tasks = collected("ridge"), [task(penalty="30"), task(penalty="50")]
+    here = [run_trial(inputs, one) for one in tasks]
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        there = list(pool.map(partial(run_trial, inputs), tasks))
+    assert [one.settings for one in there] == [one.settings for one in here]
+    assert [one.mrr for one in there] == pytest.approx([one.mrr for one in here], abs=1e-6)
