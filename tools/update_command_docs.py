@@ -35,8 +35,18 @@ def page() -> str:
     for name in COMMANDS:
         command = cli.get_command(group, name)
         assert command is not None
-        parts.append(_section(f"bilex {name}", _context(command, name, group)))
+        parts += _sections(command, f"bilex {name}", _context(command, name, group))
     return "\n".join(parts)
+
+
+def _sections(command: click.Command, title: str, context: click.Context) -> list[str]:
+    """The help of a command, and of those in it."""
+    parts = [_section(title, context)]
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, name)
+        assert inner is not None
+        parts += _sections(inner, f"{title} {name}", _context(inner, name, context))
+    return parts
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:

@@ -21,6 +21,14 @@ class AlignmentError(BilexError):
     """A run cannot be made, saved, opened or continued."""
 
 
+class SuiteError(BilexError):
+    """A suite of benchmarks cannot be read or run."""
+
+
+class ResultsError(BilexError):
+    """Results of a suite cannot be read, or there are none."""
+
+
 class MissingExtraError(BilexError):
     """An optional dependency is needed and not installed."""
 

@@ -1,0 +1,1 @@
+"""Benchmarks: suites of systems and directions, their results, and reports on them."""

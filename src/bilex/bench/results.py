@@ -1,0 +1,134 @@
+"""The results of a suite: one JSON file for each cell, that is one system on one direction with one random seed.
+
+FOLDER/suite.json         the suite as it was run
+FOLDER/cells/NAME.json    a result; the fields are those of `Cell`
+FOLDER/partial/NAME/      what a cell that is not finished needs to go on, and its log
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bilex.errors import ResultsError
+from bilex.files import replacing
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+__all__ = ["Cell", "ResultsError", "read", "read_cell", "read_suite", "write_cell"]
+
+FORMAT = {"format": "bilex-cell", "version": 1}
+STATUSES = ("done", "failed", "error")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One result. `failed`: the method refused or did not converge; `error`: anything else."""
+
+    suite: str
+    system: str
+    method: str
+    settings: dict[str, str]
+    direction: str
+    rng_seed: int
+    pairs: int | None
+    """How many pairs of the train dictionary it was given; none: all of them."""
+    protocol: str
+    """`honest`, or `paper`: choices were made on the test dictionary."""
+    key: str
+    """Hash over all that decides the result: resolved settings and contents of the files among them."""
+    status: str
+    error: str | None
+    scores: dict[str, Any] | None
+    """What `Evaluation.to_json` gives."""
+    ranks: tuple[int, ...]
+    """Rank of the best gold target of each covered source of the test dictionary, in its order."""
+    rows: tuple[int, ...]
+    """Row of each of these sources in the source table."""
+    words_sha256: str | None
+    """Hash of these sources; where it is equal, two results can be compared word by word."""
+    seconds: float | None
+    """Of the fit; none if it was interrupted in between."""
+    seconds_evaluation: float | None
+    peak_gigabytes: float | None
+    threads: int | None
+    trace: tuple[dict[str, Any], ...]
+    provenance: dict[str, Any] | None
+    made_at: str
+
+    @property
+    def done(self) -> bool:
+        """Whether it has scores."""
+        return self.status == "done"
+
+    def to_json(self) -> dict[str, Any]:
+        """The contents of its file."""
+        return {**FORMAT, **asdict(self)}
+
+
+def read(folder: str | PathLike[str]) -> list[Cell]:
+    """All results in a folder, in order of their file names."""
+    place = Path(folder) / "cells"
+    if not place.is_dir():
+        raise ResultsError(f"{folder}: this is no folder of results (it has no cells/); make one with bilex bench run")
+    found = [read_cell(path) for path in sorted(place.glob("*.json"))]
+    if not found:
+        raise ResultsError(f"{place}: there are no results yet; go on with bilex bench run")
+    return found
+
+
+def read_cell(path: Path) -> Cell:
+    """One result."""
+    found = _read_json(path)
+    if any(found.get(name) != value for name, value in FORMAT.items()):
+        raise ResultsError(f"{path}: not a result that this version of bilex can read; update bilex, or remove it")
+    return cell_from_json(found, path)
+
+
+def cell_from_json(found: dict[str, Any], path: Path) -> Cell:
+    """A result from the contents of its file; `path` is for messages."""
+    if missing := [field.name for field in fields(Cell) if field.name not in found]:
+        raise ResultsError(f"{path}: damaged, it has no {', '.join(missing)}; remove it and run the suite again")
+    if found["status"] not in STATUSES:
+        raise ResultsError(f"{path}: status is {found['status']!r}; needed one of {', '.join(STATUSES)}")
+    if found["status"] == "done" and not isinstance(found["scores"], dict):
+        raise ResultsError(f"{path}: damaged, it is done but has no scores; remove it and run the suite again")
+    known = {field.name: found[field.name] for field in fields(Cell)}
+    return Cell(**{**known, **{name: tuple(known[name] or ()) for name in ("ranks", "rows", "trace")}})
+
+
+def write_cell(path: Path, cell: Cell) -> None:
+    """One result, whole or not at all."""
+    write_json(path, cell.to_json())
+
+
+def read_suite(folder: str | PathLike[str]) -> dict[str, Any]:
+    """The suite as it was run: name, title, notes, systems and directions in order."""
+    path = Path(folder) / "suite.json"
+    if not path.is_file():
+        raise ResultsError(f"{folder}: this is no folder of results (no suite.json); make one with bilex bench run")
+    return _read_json(path)
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """A JSON file, whole or not at all, with a line for each key."""
+    lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(item, ensure_ascii=False)}" for key, item in value.items())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            temporary.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written: {error}; make room, or choose another --output") from error
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ResultsError(f"{path}: cannot be read: {error}; remove it and run the suite again") from error
+    if not isinstance(found, dict):
+        raise ResultsError(f"{path}: damaged, it holds no record; remove it and run the suite again")
+    return found
