@@ -113,13 +113,23 @@ def _check_same(file: Ready) -> None:
 
 
 def _provenance(alignment: Alignment, task: Task) -> dict[str, Any]:
-    """Where it came from, with files as the suite names them: results are shared, and paths of a machine are not."""
-    inputs, names = dict(alignment.provenance["inputs"]), {side: file.label for side, file in task.files().items()}
-    names["dev"] = task.test.label
+    """Where it came from. Results are shared: files are named as in the suite, and words of dictionaries left out."""
+    found, names = dict(alignment.provenance), {side: file.label for side, file in task.files().items()}
+    names["dev"] = task.test.label if task.protocol == "paper" else "part of train"
+    found["inputs"] = dict(found["inputs"])
     for side in ("source", "target", "train", "dev"):
-        if inputs[side] is not None and inputs[side]["file"] is not None:
-            inputs[side] = {**inputs[side], "file": names[side]}
-    return {**alignment.provenance, "inputs": inputs}
+        if (file := found["inputs"][side]) is not None and file["file"] is not None:
+            found["inputs"][side] = {**file, "file": names[side]}
+    for side in ("train", "dev"):
+        if (coverage := found[f"{side}_coverage"]) is not None:
+            found[f"{side}_coverage"] = {**_without_words(coverage), "name": names.get(side)}
+    return found
+
+
+def _without_words(coverage: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: {"pairs": value["pairs"]} if key.startswith("missing") else value for key, value in coverage.items()
+    }
 
 
 def peak_gigabytes() -> float | None:

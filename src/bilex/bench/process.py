@@ -117,7 +117,8 @@ def _result(task: Task, folder: Path, code: int) -> Cell:
     try:
         return read_cell(folder / RESULT)
     except ResultsError:
-        return task.result("error", f"{_ending(code)}; its log is partial/{task.name}/{LOG}")
+        said = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+        return task.result("error", "; its last words: ".join([_ending(code), *said]))
 
 
 def _ending(code: int) -> str:
