@@ -45,13 +45,13 @@ def run_task(task: Task, folder: Path) -> Cell:
     try:
         found = _measure(task, folder, trace)
     except AlignmentError as error:
-        return task.result("failed", str(error), trace=trace.records, peak_gigabytes=peak_gigabytes())
+        return task.result("failed", str(error), trace=tuple(trace.records), peak_gigabytes=peak_gigabytes())
     except BilexError as error:
         return task.result("error", str(error))
     except Exception as error:
         traceback.print_exc()
         return task.result("error", f"{type(error).__name__}: {error}".rstrip(": "), peak_gigabytes=peak_gigabytes())
-    return task.result("done", None, trace=trace.records, peak_gigabytes=peak_gigabytes(), **found)
+    return task.result("done", None, trace=tuple(trace.records), peak_gigabytes=peak_gigabytes(), **found)
 
 
 def _measure(task: Task, folder: Path, trace: Trace) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def _measure(task: Task, folder: Path, trace: Trace) -> dict[str, Any]:
     result = alignment.evaluate(test)
     return {
         "scores": result.to_json(),
-        "ranks": list(result.ranks.values()),
-        "rows": [source.index[word] for word in result.ranks],
+        "ranks": tuple(result.ranks.values()),
+        "rows": tuple(source.index[word] for word in result.ranks),
         "words_sha256": hashlib.sha256("\n".join(result.ranks).encode()).hexdigest(),
         "seconds": None if resumed else fitted - started,
         "seconds_evaluation": time.perf_counter() - fitted,
@@ -127,9 +127,7 @@ def _provenance(alignment: Alignment, task: Task) -> dict[str, Any]:
 
 
 def _without_words(coverage: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: {"pairs": value["pairs"]} if key.startswith("missing") else value for key, value in coverage.items()
-    }
+    return {key: {"pairs": value["pairs"]} if key.startswith("missing") else value for key, value in coverage.items()}
 
 
 def peak_gigabytes() -> float | None:

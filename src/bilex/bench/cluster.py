@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bilex.bench.results import Cell
 from bilex.bench.task import Task
 from bilex.data.folder import data_folder
 from bilex.errors import MissingExtraError, SuiteError
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from bilex.bench.inputs import Ready
+    from bilex.bench.results import Cell
 
 RETRIES = 3
 """So often a cell is begun again whose machine was lost."""
