@@ -55,7 +55,7 @@ def cluster(monkeypatch):
 
 @pytest.fixture
 def lost(cluster, tmp_path):
-    """A second node, all of whose cells are stuck, and that is killed when the first of them is: then this file is there."""
+    """A second node, all of whose cells are stuck, which is killed when the first of them is; then this file exists."""
     place, begun, over = tmp_path / "stuck", tmp_path / "begun", threading.Event()
     place.mkdir()
     (place / "sitecustomize.py").write_text(STUCK.format(begun=str(begun)))

@@ -8,7 +8,10 @@ of its own, which a cell is, cannot map what lies in the object store.
 from __future__ import annotations
 
 import os
+import socket
+import sys
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,23 +35,28 @@ _BASE, _FACTOR = 1e9, 10
 def run_on_cluster(tasks: list[Task], address: str, *, jobs: int) -> Generator[tuple[Task, Cell]]:
     """The results as they come. `local` starts Ray on this machine, with room for `jobs` cells."""
     ray = import_ray()
-    _connect(ray, address, cpus=jobs * tasks[0].threads)
-    try:
-        largest = _largest(ray, tasks[0].threads)
-        shared = {ready.sha256: ready for task in tasks for ready in task.files().values()}
-        files = {key: ray.put(ready.path.read_bytes()) for key, ready in shared.items()}
-        remote = ray.remote(run_on_node)
-        pending = {}
-        for task in tasks:
-            needs = _needs(task, largest)
-            own = {ready.sha256: files[ready.sha256] for ready in task.files().values()}
-            pending[remote.options(**needs).remote(task.to_json(), own)] = task
-        while pending:
-            (ready, *_), _ = ray.wait(list(pending), num_returns=1)
-            task = pending.pop(ready)
-            yield task, _result(ray, ready, task)
-    finally:
-        ray.shutdown()
+    with redirect_stdout(sys.stderr):  # Ray tells there of machines that it has lost
+        _connect(ray, address, cpus=jobs * tasks[0].threads)
+        try:
+            pending = _submit(ray, tasks)
+            while pending:
+                (ready, *_), _ = ray.wait(list(pending), num_returns=1)
+                task = pending.pop(ready)
+                yield task, _result(ray, ready, task)
+        finally:
+            ray.shutdown()
+
+
+def _submit(ray: Any, tasks: list[Task]) -> dict[Any, Task]:
+    """All cells handed to Ray, and the files they read to its object store, each once."""
+    largest = _largest(ray, tasks[0].threads)
+    shared = {ready.sha256: ready for task in tasks for ready in task.files().values()}
+    files = {key: ray.put(ready.path.read_bytes()) for key, ready in shared.items()}
+    remote, pending = ray.remote(run_on_node), {}
+    for task in tasks:
+        own = {ready.sha256: files[ready.sha256] for ready in task.files().values()}
+        pending[remote.options(**_needs(task, largest)).remote(task.to_json(), own)] = task
+    return pending
 
 
 def run_on_node(text: str, files: dict[str, Any]) -> Cell:
@@ -72,10 +80,13 @@ def import_ray() -> Any:
 
 
 def _connect(ray: Any, address: str, *, cpus: int) -> None:
-    quiet = {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
+    own = {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **quiet)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        host, colon, port = address.removeprefix("ray://").rpartition(":")
+        if colon:  # Ray itself would try for minutes
+            socket.create_connection((host, int(port)), timeout=20).close()
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+    except (ValueError, RuntimeError, OSError) as error:
         reason = str(error).split("\n")[0]
         raise SuiteError(
             f"there is no Ray cluster at {address!r} ({reason}); start one with `ray start --head`, or use local"
