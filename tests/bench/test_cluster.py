@@ -1,13 +1,17 @@
 """A real cluster of two Ray nodes on this machine, one of which is lost in the middle of a run."""
 
+import hashlib
 import os
 import threading
 
 import pytest
 
+from bilex.bench.cluster import _there
+from bilex.bench.inputs import Ready
 from bilex.bench.runner import run
 from bilex.bench.suite import Suite
 from bilex.errors import SuiteError
+from bilex.files import sha256
 
 pytest.importorskip("ray", reason="the extra `cluster` is not installed")
 
@@ -94,6 +98,24 @@ def _lasting(cell):
         for name in [name for name in record if name.endswith("seconds")]:
             del record[name]
     return found
+
+
+def test_a_machine_that_cannot_see_a_file_gets_it_once(write, tmp_path, monkeypatch):
+    asked = []
+
+    class Store:
+        def get(self, reference):
+            asked.append(reference)
+            return b"contents"
+
+    monkeypatch.setattr("bilex.bench.cluster.import_ray", Store)
+    digest = hashlib.sha256(b"contents").hexdigest()
+    for path in (tmp_path / "nowhere.vec", tmp_path / "z.vec"):
+        ready = Ready(path=path, max_words=None, sha256=digest, label="x")
+        assert _there(ready, "reference") == tmp_path / "data" / "tables" / f"{digest}.vec"
+    assert asked == ["reference"]
+    own = Ready(path=tmp_path / "z.vec", max_words=None, sha256=sha256(tmp_path / "z.vec"), label="x")
+    assert _there(own, "reference") == tmp_path / "z.vec"
 
 
 def test_a_cluster_that_is_not_there(small, tmp_path):
