@@ -35,16 +35,17 @@ def page() -> str:
     for name in COMMANDS:
         command = cli.get_command(group, name)
         assert command is not None
-        parts += _sections(f"bilex {name}", _context(command, name, group))
+        parts += _sections(command, f"bilex {name}", _context(command, name, group))
     return "\n".join(parts)
 
 
-def _sections(title: str, context: click.Context) -> list[str]:
-    """The help of a command, and of those inside it."""
+def _sections(command: click.Command, title: str, context: click.Context) -> list[str]:
+    """The help of a command, and of those in it."""
     parts = [_section(title, context)]
-    if isinstance(context.command, click.Group):
-        for name, command in context.command.commands.items():
-            parts += _sections(f"{title} {name}", _context(command, name, context))
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, name)
+        assert inner is not None
+        parts += _sections(inner, f"{title} {name}", _context(inner, name, context))
     return parts
 
 

@@ -1,0 +1,153 @@
+"""One cell in a process of its own: `python -m bilex.bench.cell FOLDER`, its task as a line of JSON on standard input.
+
+So its peak memory is its own, and when it is killed nothing else is. It leaves FOLDER/result.json behind and keeps its
+checkpoints in FOLDER. It ends when its standard input does: then whoever started it is gone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bilex.bench.inputs import some_pairs
+from bilex.bench.results import write_cell
+from bilex.bench.task import Task
+from bilex.errors import AlignmentError, BilexError, SuiteError
+from bilex.files import sha256
+from bilex.lexicon import Lexicon
+from bilex.table import EmbeddingTable
+from bilex.trace import CHECKPOINT, Trace
+
+if TYPE_CHECKING:
+    from bilex.alignment import Alignment
+    from bilex.bench.inputs import Ready
+    from bilex.bench.results import Cell
+
+RESULT = "result.json"
+
+
+def main() -> None:
+    """Run the cell that standard input describes."""
+    task, folder = Task.from_json(sys.stdin.readline()), Path(sys.argv[1])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    write_cell(folder / RESULT, run_task(task, folder))
+
+
+def run_task(task: Task, folder: Path) -> Cell:
+    """Align and evaluate; whatever goes wrong becomes a result, too. Checkpoints are kept in `folder`."""
+    trace = Trace(folder=folder)
+    try:
+        found = _measure(task, folder, trace)
+    except AlignmentError as error:
+        return task.result("failed", str(error), trace=tuple(trace.records), peak_gigabytes=peak_gigabytes())
+    except BilexError as error:
+        return task.result("error", str(error))
+    except Exception as error:
+        traceback.print_exc()
+        return task.result("error", f"{type(error).__name__}: {error}".rstrip(": "), peak_gigabytes=peak_gigabytes())
+    return task.result("done", None, trace=tuple(trace.records), peak_gigabytes=peak_gigabytes(), **found)
+
+
+def _measure(task: Task, folder: Path, trace: Trace) -> dict[str, Any]:
+    import torch
+
+    from bilex.fitting import align
+
+    torch.set_num_threads(task.threads)
+    source, target = _table(task.source), _table(task.target)
+    test, train = _lexicon(task.test), None if task.train is None else _lexicon(task.train)
+    if train is not None and task.pairs is not None:
+        train = some_pairs(train, source, target, task.pairs, task.rng_seed)
+    resumed, started = (folder / CHECKPOINT).exists(), time.perf_counter()
+    alignment = align(
+        source,
+        target,
+        train,
+        dev=test if task.protocol == "paper" else None,
+        method=_method(task),
+        rng_seed=task.rng_seed,
+        device=task.device,
+        trace=trace,
+    )
+    fitted = time.perf_counter()
+    result = alignment.evaluate(test)
+    return {
+        "scores": result.to_json(),
+        "ranks": tuple(result.ranks.values()),
+        "rows": tuple(source.index[word] for word in result.ranks),
+        "words_sha256": hashlib.sha256("\n".join(result.ranks).encode()).hexdigest(),
+        "seconds": None if resumed else fitted - started,
+        "seconds_evaluation": time.perf_counter() - fitted,
+        "provenance": _provenance(alignment, task),
+    }
+
+
+def _method(task: Task) -> Any:
+    from bilex.bench.suite import System
+
+    names = ("method", "settings", "protocol", "pairs")
+    own: dict[str, Any] = {name: getattr(task, name) for name in names}
+    return System(label=task.system, directions=(task.direction,), **own).make()
+
+
+def _table(file: Ready) -> EmbeddingTable:
+    _check_same(file)
+    return EmbeddingTable.read(file.path, max_words=file.max_words)
+
+
+def _lexicon(file: Ready) -> Lexicon:
+    _check_same(file)
+    return Lexicon.read(file.path)
+
+
+def _check_same(file: Ready) -> None:
+    """The key, by which results are known, tells of the file as it was when the run began."""
+    if sha256(file.path) != file.sha256:
+        raise SuiteError(f"{file.label}: the file has changed since the run began; run the suite again")
+
+
+def _provenance(alignment: Alignment, task: Task) -> dict[str, Any]:
+    """Where it came from. Results are shared: files are named as in the suite, and words of dictionaries left out."""
+    found, names = dict(alignment.provenance), {side: file.label for side, file in task.files().items()}
+    names["dev"] = task.test.label if task.protocol == "paper" else "part of train"
+    found["inputs"] = dict(found["inputs"])
+    for side in ("source", "target", "train", "dev"):
+        if (file := found["inputs"][side]) is not None and file["file"] is not None:
+            found["inputs"][side] = {**file, "file": names[side]}
+    for side in ("train", "dev"):
+        if (coverage := found[f"{side}_coverage"]) is not None:
+            found[f"{side}_coverage"] = {**_without_words(coverage), "name": names.get(side)}
+    return found
+
+
+def _without_words(coverage: dict[str, Any]) -> dict[str, Any]:
+    return {key: {"pairs": value["pairs"]} if key.startswith("missing") else value for key, value in coverage.items()}
+
+
+def peak_gigabytes() -> float | None:
+    """The most memory that this process has had, where the system tells."""
+    status = Path("/proc/self/status")
+    if status.exists():  # ru_maxrss would count what the parent had, too
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
+        return int(lines["VmHWM"].split()[0]) * 1024 / 1e9 if "VmHWM" in lines else None
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024) / 1e9
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""The directions of a suite, read from its TOML file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+from bilex.bench.inputs import Input, Kind, Place
+from bilex.bench.suite import Direction, slug
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bilex.bench.toml_table import TomlTable
+
+_PARTS: dict[str, Kind] = {"source": "table", "target": "table", "train": "dictionary", "test": "dictionary"}
+_WHOLE = {"sample": ("train", "test"), "muse": ("0-5000", "5000-6500")}
+"""Places that have all of a language pair, and what they call its dictionaries."""
+PLACES: tuple[Place, ...] = get_args(Place)
+
+
+def read_direction(name: str, given: TomlTable, base: Path) -> Direction:
+    """A direction from its table; paths are relative to `base`."""
+    if slug(name) != name:
+        raise given.refusal("its name goes into file names; use letters, digits, - and _")
+    for place, dictionaries in _WHOLE.items():
+        if place in given:
+            return _read_whole(name, given.only(place, "max_words"), base, place, dictionaries)
+    given.only(*_PARTS)
+    return _make(name, {part: given.values.get(part) for part in _PARTS}, given, base, pair=name)
+
+
+def _read_whole(name: str, given: TomlTable, base: Path, place: str, dictionaries: tuple[str, str]) -> Direction:
+    pair, cut = given.text(place), {key: value for key, value in given.values.items() if key != place}
+    source, dash, target = pair.partition("-")
+    if not (source and dash and target):
+        raise given.refusal(f"{place} = {pair!r}; needed two languages, as en-fr")
+    train, test = dictionaries
+    parts = {
+        "source": {place: source, **cut},
+        "target": {place: target, **cut},
+        "train": {place: f"{pair}.{train}"},
+        "test": {place: f"{pair}.{test}"},
+    }
+    return _make(name, parts, given, base, pair=pair)
+
+
+def _make(name: str, parts: dict[str, Any], given: TomlTable, base: Path, *, pair: str) -> Direction:
+    for part in ("source", "target", "test"):
+        if parts[part] is None:
+            raise given.refusal(f"has no {part}; needed source, target, test, and train unless nothing learns from it")
+    inputs = {
+        part: None
+        if parts[part] is None
+        else _read_input(given.of(parts[part], f"{given.what}: {part}"), kind, base, pair)
+        for part, kind in _PARTS.items()
+    }
+    return Direction(name=name, **inputs)  # type: ignore[arg-type]
+
+
+def _read_input(given: TomlTable, kind: Kind, base: Path, pair: str) -> Input:
+    known = PLACES if kind == "table" else tuple(place for place in PLACES if place != "shared")
+    given.only(*known, *(("max_words",) if kind == "table" else ()), "sha256")
+    places = [place for place in known if place in given]
+    if len(places) != 1:
+        raise given.refusal(f"names {len(places)} places; needed one of {', '.join(known)}")
+    return Input(
+        kind=kind,
+        place=places[0],
+        name=given.text(places[0]),
+        base=base,
+        max_words=given.number("max_words"),
+        sha256=given.text("sha256") if "sha256" in given else None,
+        pair=pair,
+    )

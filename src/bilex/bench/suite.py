@@ -1,0 +1,161 @@
+"""A suite: systems, the directions they are measured on, and the cells that come of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Literal
+
+from bilex.errors import SettingsError, SuiteError
+from bilex.methods.base import Method, get_method
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from bilex.bench.inputs import Input
+
+Protocol = Literal["honest", "paper"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction:
+    """Two tables, a dictionary to learn from and one to be tested on."""
+
+    name: str
+    source: Input
+    target: Input
+    train: Input | None
+    test: Input
+
+    def inputs(self) -> list[Input]:
+        """All that has to be there."""
+        return [part for part in (self.source, self.target, self.train, self.test) if part is not None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A method with settings, and what it is measured with."""
+
+    label: str
+    method: str
+    settings: dict[str, str] = field(default_factory=dict)
+    directions: tuple[str, ...]
+    rng_seeds: tuple[int, ...] = (0,)
+    pairs: int | None = None
+    protocol: Protocol = "honest"
+
+    def make(self) -> Method:
+        """The method. With the paper's protocol it must be able not to train on what it chooses by: the test."""
+        method = get_method(self.method, self.settings)
+        if self.protocol == "honest":
+            return method
+        if not (method.uses_dev and any(setting.name == "refit" for setting in fields(method))):
+            raise SettingsError(
+                f"{self.label}: the paper's protocol chooses on the test dictionary, and {method.name} has no setting "
+                "refit=false that keeps it from training on it; use a method that has, or protocol honest"
+            )
+        return replace(method, refit=False)  # type: ignore[call-arg]
+
+    def describe(self) -> dict[str, Any]:
+        """In plain values."""
+        names = ("label", "method", "settings", "pairs", "protocol")
+        return {name: getattr(self, name) for name in names} | {
+            "directions": list(self.directions),
+            "rng_seeds": list(self.rng_seeds),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A cell to be run: one system on one direction with one random seed."""
+
+    suite: str
+    system: System
+    direction: Direction
+    rng_seed: int
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"{slug(self.system.label)}.{self.direction.name}.{self.rng_seed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """What is measured. Labels of systems and names of directions are unique."""
+
+    name: str
+    title: str
+    notes: str = ""
+    systems: tuple[System, ...]
+    directions: dict[str, Direction]
+
+    @classmethod
+    def read(cls, name: str | PathLike[str]) -> Suite:
+        """A suite that comes with bilex, by its name, or one of your own, by the path of its TOML file."""
+        from bilex.bench.suite_file import read_suite
+
+        return read_suite(name)
+
+    def cells(
+        self,
+        *,
+        systems: Sequence[str] | None = None,
+        directions: Sequence[str] | None = None,
+        rng_seeds: Sequence[int] | None = None,
+    ) -> list[Planned]:
+        """All cells, or those of some systems (by label; * and ? stand for anything) and directions.
+
+        `rng_seeds` are taken in place of those that the suite names.
+        """
+        chosen = self._systems(systems)
+        for name in directions or ():
+            if name not in self.directions:
+                raise SuiteError(f"suite {self.name} has no direction {name!r}; it has: {', '.join(self.directions)}")
+        found = [
+            (rng_seed, place, order, Planned(suite=self.name, system=system, direction=direction, rng_seed=rng_seed))
+            for order, system in enumerate(chosen)
+            for place, direction in enumerate(self.directions.values())
+            if direction.name in system.directions and (not directions or direction.name in directions)
+            for rng_seed in rng_seeds or system.rng_seeds
+        ]
+        if not found:
+            raise SuiteError(f"suite {self.name}: none of these systems is measured on any of these directions")
+        return [cell for *_, cell in sorted(found, key=lambda item: item[:3])]
+
+    def describe(self) -> dict[str, Any]:
+        """In plain values, with all that a report needs."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "notes": self.notes,
+            "protocol": sorted({system.protocol for system in self.systems}),
+            "directions": list(self.directions),
+            "systems": [system.describe() for system in self.systems],
+            "inputs": {
+                name: {part: None if given is None else given.label for part, given in _parts(direction).items()}
+                for name, direction in self.directions.items()
+            },
+        }
+
+    def _systems(self, patterns: Sequence[str] | None) -> list[System]:
+        for pattern in patterns or ():
+            if not any(_matches(system, pattern) for system in self.systems):
+                labels = "; ".join(system.label for system in self.systems)
+                raise SuiteError(f"suite {self.name} has no system {pattern!r}; it has: {labels}")
+        return [s for s in self.systems if not patterns or any(_matches(s, pattern) for pattern in patterns)]
+
+
+def slug(label: str) -> str:
+    """A label as part of a file name."""
+    return re.sub(r"[^\w.=+-]+", "-", label).strip("-.") or "-"
+
+
+def _matches(system: System, pattern: str) -> bool:
+    return system.label == pattern or fnmatchcase(system.label, pattern)
+
+
+def _parts(direction: Direction) -> dict[str, Input | None]:
+    return {part: getattr(direction, part) for part in ("source", "target", "train", "test")}

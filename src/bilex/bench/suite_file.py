@@ -1,0 +1,145 @@
+"""Suites as TOML files, with a clear refusal for each kind of mistake. docs/benchmarks.md describes the file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bilex.bench.direction_table import read_direction
+from bilex.bench.suite import Direction, Suite, System, slug
+from bilex.bench.toml_table import TomlTable
+from bilex.errors import SettingsError, SuiteError
+from bilex.settings import nearest_name
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+SHIPPED = Path(str(files("bilex.bench"))) / "suites"
+_DEFAULTS = ("settings", "directions", "rng_seeds", "pairs", "protocol")
+
+
+def shipped() -> list[str]:
+    """The names of the suites that come with bilex."""
+    return sorted(path.stem for path in SHIPPED.glob("*.toml"))
+
+
+def read_suite(name: str | PathLike[str]) -> Suite:
+    """A suite by its name, or by the path of its file."""
+    path = _locate(str(name), Path())
+    given = _load(path)
+    directions = _read_directions(given, path)
+    systems = _read_systems(given, directions)
+    _check_labels(given, systems)
+    used = {name for system in systems for name in system.directions}
+    return Suite(
+        name=path.stem,
+        title=given.text("title"),
+        notes=given.text("notes", ""),
+        systems=tuple(systems),
+        directions={name: direction for name, direction in directions.items() if name in used},
+    )
+
+
+def _locate(name: str, base: Path) -> Path:
+    known = ", ".join(shipped())
+    if name in shipped():
+        return SHIPPED / f"{name}.toml"
+    if not name.endswith(".toml"):
+        raise SuiteError(
+            f"there is no suite {name!r}{nearest_name(name, shipped())}; give one of {known}, or a .toml file"
+        )
+    if not (base / name).is_file():
+        raise SuiteError(f"{base / name}: there is no such file; suites that come with bilex: {known}")
+    return base / name
+
+
+def _load(path: Path) -> TomlTable:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SuiteError(f"{path}: cannot be read: {error}; correct it there") from None
+    table = TomlTable(path.name, "the suite", found)
+    return table.only("title", "notes", "directions_from", "directions", "defaults", "systems")
+
+
+def _read_directions(given: TomlTable, path: Path) -> dict[str, Direction]:
+    directions: dict[str, Direction] = {}
+    if "directions_from" in given:
+        other = _locate(given.text("directions_from"), path.parent)
+        theirs = _load(other)
+        if "directions_from" in theirs:
+            raise given.refusal(f"directions_from: {other.name} has its directions from elsewhere; name that suite")
+        directions |= _read_directions(theirs, other)
+    own = given.table("directions", "directions")
+    for name, value in own.values.items():
+        directions[name] = read_direction(name, own.of(value, f"direction {name}"), path.parent)
+    if not directions:
+        raise given.refusal("there are no directions; give at least one, as [directions.en-fr]")
+    return directions
+
+
+def _read_systems(given: TomlTable, directions: dict[str, Direction]) -> list[System]:
+    defaults = given.table("defaults", "defaults").only(*_DEFAULTS)
+    if not (tables := given.tables("systems", "a system")):
+        raise given.refusal("there are no systems; give at least one, as [[systems]]")
+    return [system for own in tables for system in _read_system(own, defaults, directions)]
+
+
+def _read_system(own: TomlTable, defaults: TomlTable, directions: dict[str, Direction]) -> list[System]:
+    """The system, once for each number of pairs."""
+    method = own.text("method")
+    label = own.text("label", method)
+    own = replace(own, what=f"system {label}").only("label", "method", *_DEFAULTS)
+    merged = replace(own, values={**defaults.values, **own.values})
+    settings = {**defaults.table("settings", "defaults: settings").values}
+    settings |= own.table("settings", f"{own.what}: settings").values
+    places = merged.several("directions", str) or list(directions)
+    if unknown := [name for name in places if name not in directions]:
+        raise merged.refusal(f"there is no direction {unknown[0]!r}; directions: {', '.join(directions)}")
+    system = System(
+        label=label,
+        method=method,
+        settings={key: _setting(merged, key, value) for key, value in settings.items()},
+        directions=tuple(name for name in directions if name in places),
+        rng_seeds=tuple(merged.several("rng_seeds", int) or [0]),
+        protocol=merged.choice("protocol", "honest", "paper"),  # type: ignore[arg-type]
+    )
+    return [_finish(system, pairs, merged, directions) for pairs in merged.several("pairs", int) or [None]]
+
+
+def _setting(given: TomlTable, key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise given.refusal(f"setting {key} = {value!r}; needed a text, as on the command line")
+
+
+def _finish(system: System, pairs: int | None, given: TomlTable, directions: dict[str, Direction]) -> System:
+    """The system with its full label, if its method and settings are good."""
+    if pairs is not None and pairs < 1:
+        raise given.refusal(f"pairs = {pairs}; needed at least 1")
+    marks = [] if pairs is None else [f"{pairs} pairs"]
+    marks += ["paper protocol"] if system.protocol == "paper" else []
+    try:
+        method = system.make()
+    except SettingsError as error:
+        raise given.refusal(str(error)) from None
+    if pairs is not None and not method.needs_pairs:
+        raise given.refusal(f"pairs = {pairs}; {method.name} learns without a dictionary: leave pairs out")
+    if method.needs_pairs and (bare := [name for name in system.directions if directions[name].train is None]):
+        raise given.refusal(
+            f"{method.name} learns from a dictionary, and direction {bare[0]} has no train; give it one"
+        )
+    return replace(system, label=", ".join([system.label, *marks]), pairs=pairs)
+
+
+def _check_labels(given: TomlTable, systems: list[System]) -> None:
+    counts = Counter(slug(system.label).casefold() for system in systems)
+    for system in systems:
+        if counts[slug(system.label).casefold()] > 1:
+            raise given.refusal(f"two systems have the label {system.label!r}, or nearly so; give each its own label")

@@ -1,0 +1,129 @@
+"""What the process of a cell has to know, as JSON: on this machine or on another one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bilex.bench.inputs import Ready
+from bilex.bench.results import Cell
+
+if TYPE_CHECKING:
+    from bilex.bench.inputs import Store
+    from bilex.bench.suite import Planned
+
+SIDES = ("source", "target", "train", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A cell with the files it reads. `train` is None for a method that learns without a dictionary."""
+
+    name: str
+    suite: str
+    system: str
+    method: str
+    settings: dict[str, str]
+    direction: str
+    rng_seed: int
+    pairs: int | None
+    protocol: str
+    key: str
+    threads: int
+    device: str
+    source: Ready
+    target: Ready
+    train: Ready | None
+    test: Ready
+
+    @classmethod
+    def make(cls, cell: Planned, store: Store, *, threads: int, device: str) -> Task:
+        """The task of a cell; its data are made ready."""
+        system, direction = cell.system, cell.direction
+        method = system.make()
+        train = direction.train if method.needs_pairs else None
+        task = cls(
+            name=cell.name,
+            suite=cell.suite,
+            system=system.label,
+            method=method.name,
+            settings=system.settings,
+            direction=direction.name,
+            rng_seed=cell.rng_seed,
+            pairs=system.pairs,
+            protocol=system.protocol,
+            key="",
+            threads=threads,
+            device=device,
+            source=store.prepare(direction.source),
+            target=store.prepare(direction.target),
+            train=None if train is None else store.prepare(train),
+            test=store.prepare(direction.test),
+        )
+        return replace(task, key=_key(task, method.describe()))
+
+    def files(self) -> dict[str, Ready]:
+        """All files it reads, by what they are."""
+        found = {side: getattr(self, side) for side in SIDES}
+        return {side: ready for side, ready in found.items() if ready is not None}
+
+    def with_files(self, paths: dict[str, Path]) -> Task:
+        """The same task, its files elsewhere."""
+        return replace(self, **{side: replace(ready, path=paths[side]) for side, ready in self.files().items()})  # type: ignore[arg-type]
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self), default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> Task:
+        """The inverse."""
+        found = json.loads(text)
+        ready = {side: found[side] and Ready(**{**found[side], "path": Path(found[side]["path"])}) for side in SIDES}
+        return cls(**{**found, **ready})
+
+    def result(self, status: str, error: str | None, **found: Any) -> Cell:
+        """A result of this task; what is not given was not come to."""
+        nothing: dict[str, Any] = {
+            "scores": None,
+            "ranks": (),
+            "rows": (),
+            "words_sha256": None,
+            "seconds": None,
+            "seconds_evaluation": None,
+            "peak_gigabytes": None,
+            "trace": (),
+            "provenance": None,
+        }
+        names = (
+            "suite",
+            "system",
+            "method",
+            "settings",
+            "direction",
+            "rng_seed",
+            "pairs",
+            "protocol",
+            "key",
+            "threads",
+        )
+        own = {name: getattr(self, name) for name in names}
+        made_at = datetime.now(UTC).isoformat(timespec="seconds")
+        return Cell(status=status, error=error, made_at=made_at, **{**nothing, **own, **found})
+
+
+def _key(task: Task, settings: dict[str, Any]) -> str:
+    """Hash over all that decides the result. Where files lie, threads and the version of bilex are no part of it."""
+    decides = {
+        "method": task.method,
+        "settings": settings,
+        "files": {side: (ready.sha256, ready.max_words) for side, ready in task.files().items()},
+        "rng_seed": task.rng_seed,
+        "pairs": task.pairs,
+        "protocol": task.protocol,
+    }
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,87 @@
+"""A table of a TOML file whose values are asked for with their types, and refused with the place they are at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bilex.errors import SuiteError
+from bilex.settings import nearest_name
+
+_NEEDED = {int: "whole numbers", str: "names"}
+
+
+@dataclass(frozen=True)
+class TomlTable:
+    """Keys and values; `file` and `what` say where, for messages."""
+
+    file: str
+    what: str
+    values: dict[str, Any]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def only(self, *known: str) -> TomlTable:
+        """Itself, if it has no other keys."""
+        for key in self.values:
+            if key not in known:
+                near = nearest_name(key, known)
+                raise self.refusal(f"has an unknown key {key!r}{near}; keys: {', '.join(known)}")
+        return self
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text that holds something; without a default it must be there."""
+        value = self.values.get(key, default)
+        if not isinstance(value, str) or not (value.strip() or value == default):
+            raise self.refusal(f"{key} is {'missing' if value is None else repr(value)}; needed a text")
+        return value
+
+    def number(self, key: str) -> int | None:
+        """A whole number above 0, if there is one."""
+        value = self.values.get(key)
+        if value is not None and (not _is(value, int) or value < 1):
+            raise self.refusal(f"{key} = {value!r}; needed a whole number of at least 1")
+        return value
+
+    def choice(self, key: str, *choices: str) -> str:
+        """One of the texts, by default the first."""
+        value = self.text(key, choices[0])
+        if value not in choices:
+            raise self.refusal(f"{key} = {value!r}; needed one of {', '.join(choices)}")
+        return value
+
+    def several(self, key: str, kind: type) -> list[Any] | None:
+        """Different values of one type, if there are any; a single one may stand for a list of one."""
+        if key not in self:
+            return None
+        value = self.values[key]
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(_is(item, kind) for item in values) or len(set(values)) < len(values):
+            raise self.refusal(f"{key} = {value!r}; needed a list of different {_NEEDED[kind]}")
+        return values
+
+    def table(self, key: str, what: str) -> TomlTable:
+        """A table in it, empty if it is not there."""
+        return self.of(self.values.get(key, {}), what)
+
+    def tables(self, key: str, what: str) -> list[TomlTable]:
+        """The tables of an array in it."""
+        value = self.values.get(key, [])
+        if not isinstance(value, list):
+            raise self.refusal(f"{key} is {value!r}; needed an array of tables, as [[{key}]]")
+        return [self.of(item, what) for item in value]
+
+    def of(self, value: Any, what: str) -> TomlTable:
+        """A value as another table of the same file."""
+        if not isinstance(value, dict):
+            raise TomlTable(self.file, what, {}).refusal(f"is {value!r}; needed a table of keys and values")
+        return TomlTable(self.file, what, value)
+
+    def refusal(self, message: str) -> SuiteError:
+        """An error that names the place."""
+        return SuiteError(f"{self.file}: {self.what}: {message}")
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,0 +1,165 @@
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from bilex import align, get_method
+from bilex.bench.cell import run_task
+from bilex.bench.process import Live, run_process
+from bilex.bench.task import Task
+from bilex.errors import AlignmentError, LexiconError
+from bilex.trace import Trace
+
+PROCRUSTES = '[[systems]]\nmethod = "procrustes"\n'
+SETTINGS = {"start": "procrustes", "epochs": "3", "hard": "8", "random": "8"}
+GIVEN = ", ".join(f'{key} = "{value}"' for key, value in SETTINGS.items())
+RAPO = f'[[systems]]\nmethod = "rapo"\nsettings = {{ {GIVEN} }}\n'
+ENDLESS = RAPO.replace('"3"', '"1000000", patience = "1000000"')
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "cell"
+    place.mkdir()
+    return place
+
+
+def test_a_cell_is_an_alignment_evaluated(make_task, folder, world):
+    cell = run_task(make_task(PROCRUSTES), folder)
+    expected = align(world.source, world.target, world.train).evaluate(world.test)
+    assert (cell.status, cell.error) == ("done", None)
+    assert cell.scores["p_at_1"] == pytest.approx(expected.scores.p_at_1)
+    assert list(cell.ranks) == list(expected.ranks.values())
+    assert [world.source.words[row] for row in cell.rows] == list(expected.ranks)
+    assert cell.peak_gigabytes > 0
+    assert cell.seconds > 0
+    assert (cell.suite, cell.system, cell.direction, cell.threads) == ("small", "procrustes", "s-t", 1)
+
+
+def test_a_result_has_no_words_of_dictionaries_and_no_paths(make_task, folder, tmp_path):
+    cell = run_task(make_task(RAPO + 'protocol = "paper"\n'), folder)
+    text = json.dumps(cell.to_json())
+    assert str(tmp_path) not in text
+    assert not any(f'"s{i}"' in text for i in range(160))
+    assert cell.provenance["inputs"]["train"]["file"] == "train.tsv"
+
+
+def test_the_paper_protocol_chooses_on_test_and_does_not_train_on_it(make_task, folder):
+    cell = run_task(make_task(RAPO + 'protocol = "paper"\n'), folder)
+    assert cell.protocol == "paper"
+    assert cell.system == "rapo, paper protocol"
+    assert cell.scores["train_overlap"] == cell.scores["covered"]
+    assert cell.provenance["inputs"]["settings"]["refit"] is False
+    assert {record["stage"] for record in cell.trace} <= {"context", "choose"}
+
+
+def test_few_pairs(make_task, folder):
+    cell = run_task(make_task(PROCRUSTES + "pairs = [20]\n"), folder)
+    assert (cell.pairs, cell.system) == (20, "procrustes, 20 pairs")
+    assert cell.provenance["train_coverage"]["pairs_covered"] == 20
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (AlignmentError("did not converge"), "failed", "did not converge"),
+        (LexiconError("no pairs"), "error", "no pairs"),
+        (RuntimeError("odd"), "error", "RuntimeError: odd"),
+        (MemoryError(), "error", "MemoryError"),
+    ],
+)
+def test_what_goes_wrong_is_a_result_too(make_task, folder, monkeypatch, error, status, message):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("bilex.fitting.align", fail)
+    cell = run_task(make_task(PROCRUSTES), folder)
+    assert (cell.status, cell.error, cell.scores, cell.ranks) == (status, message, None, ())
+
+
+def test_a_file_that_has_changed_is_an_error(make_task, folder, world, tmp_path):
+    task = make_task(PROCRUSTES)
+    world.test.write(tmp_path / "train.tsv")
+    cell = run_task(task, folder)
+    assert (cell.status, cell.error) == (
+        "error",
+        "train.tsv: the file has changed since the run began; run the suite again",
+    )
+
+
+def test_a_cell_goes_on_from_its_checkpoint(make_task, folder, tmp_path, world):
+    task = make_task(RAPO)
+    (tmp_path / "whole").mkdir()
+    whole = run_task(task, tmp_path / "whole")
+
+    def stop(record):
+        if record.get("epoch") == 2:
+            raise KeyboardInterrupt
+
+    method = get_method("rapo", SETTINGS)
+    target = world.target.read(task.target.path)
+    with pytest.raises(KeyboardInterrupt):
+        align(world.source, target, world.train, method=method, trace=Trace(stop, folder=folder))
+    resumed = run_task(task, folder)
+    assert resumed.ranks == whole.ranks
+    assert resumed.seconds is None
+    assert [record["epoch"] for record in resumed.trace if "epoch" in record] == [
+        record["epoch"] for record in whole.trace if "epoch" in record
+    ]
+
+
+def test_a_task_is_a_line_of_json(make_task):
+    task = make_task(RAPO)
+    assert Task.from_json(task.to_json()) == task
+    assert "\n" not in task.to_json()
+
+
+def test_the_key_tells_what_decides(make_task):
+    def key(systems, **more):
+        return make_task(systems, **more).key
+
+    base = key(RAPO)
+    assert base == key(RAPO.replace("[[systems]]", '[[systems]]\nlabel = "x"').replace("}", ', k = "10" }'))
+    assert len({base, key(RAPO + "pairs = [50]\n"), key(RAPO + "rng_seeds = [1]\n"), key(ENDLESS)}) == 4
+    assert key(RAPO.replace("}", ', refit = "false" }')) != key(RAPO + 'protocol = "paper"\n')
+
+
+def test_a_process_of_its_own_gives_the_same(make_task, folder):
+    task = make_task(PROCRUSTES)
+    (folder / "stale").mkdir()
+    ran = run_process(task, folder)
+    assert ran.ranks == run_task(task, folder).ranks
+    assert ran.threads == ran.provenance["made_with"]["threads"] == 1
+    assert not (folder / "stale").exists(), "it had no key, so it was of no use"
+
+
+def test_a_process_that_is_killed_is_an_error(make_task, folder):
+    live, found = Live(), []
+    thread = threading.Thread(target=lambda: found.append(run_process(make_task(ENDLESS), folder, live)))
+    thread.start()
+    while not live.processes:
+        thread.join(0.01)
+    live.end()
+    thread.join()
+    (cell,) = found
+    assert cell.status == "error"
+    assert cell.error.startswith("the process was ended by signal 9 (SIGKILL), as it is when memory runs out")
+    assert not live.processes
+
+
+def test_a_process_with_a_nonsensical_task_is_an_error(make_task, folder):
+    task = replace(make_task(PROCRUSTES), source=None)
+    cell = run_process(task, folder)
+    assert cell.status == "error"
+    assert cell.error.startswith("AttributeError")
+
+
+def test_a_process_ends_with_whoever_has_started_it(make_task, folder):
+    command = [sys.executable, "-m", "bilex.bench.cell", folder]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process.communicate(make_task(ENDLESS).to_json().encode() + b"\n")
+    assert process.returncode == 1
+    assert not (folder / "result.json").exists()

@@ -1,0 +1,124 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from bilex.bench.results import read, read_suite, write_cell
+from bilex.bench.runner import _only_one, run
+from bilex.bench.suite import Suite
+from bilex.errors import SettingsError, SuiteError
+
+NAMES = ["procrustes.s-t.0", "ridge-weak.s-t.0", "procrustes.short.0"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "results"
+
+
+def test_a_suite_is_run_once(small, folder, here):
+    told = []
+    cells = run(small, folder, tell=told.append)
+    assert here == NAMES
+    assert [(now.done, now.all, now.name) for now in told] == [(i + 1, 3, name) for i, name in enumerate(NAMES)]
+    assert [cell.status for cell in cells] == ["done"] * 3
+    assert sorted(path.name for path in (folder / "cells").iterdir()) == sorted(f"{name}.json" for name in NAMES)
+    assert list((folder / "partial").iterdir()) == []
+    assert {cell.made_at for cell in read(folder)} == {cell.made_at for cell in cells}
+    assert run(small, folder, tell=told.append) == cells
+    assert (len(here), len(told)) == (3, 3)
+
+
+def test_the_suite_as_run_is_beside_the_results(small, folder, here):
+    run(small, folder, cells=small.cells(directions=["short"]))
+    suite = read_suite(folder)
+    assert (suite["name"], suite["title"], suite["protocol"]) == ("small", "Small", ["honest"])
+    assert suite["directions"] == ["s-t", "short"]
+    assert [system["label"] for system in suite["systems"]] == ["procrustes", "ridge, weak"]
+    assert suite["inputs"]["short"]["target"] == "z.vec, first 120 words"
+
+
+def test_a_result_has_what_reports_rely_on(small, folder, here):
+    run(small, folder, cells=small.cells(systems=["ridge*"]))
+    found = json.loads((folder / "cells" / "ridge-weak.s-t.0.json").read_text())
+    assert (found["format"], found["version"], found["suite"], found["system"]) == (
+        "bilex-cell",
+        1,
+        "small",
+        "ridge, weak",
+    )
+    assert (found["method"], found["settings"], found["protocol"]) == ("ridge", {"penalty": "0.1"}, "honest")
+    assert len(found["ranks"]) == len(found["rows"]) == found["scores"]["covered"]
+    assert len(found["key"]) == len(found["words_sha256"]) == 64
+    assert found["made_at"].endswith("+00:00")
+
+
+def test_errors_and_other_keys_are_run_again_and_failures_are_not(small, folder, here):
+    cells = run(small, folder)
+    here.clear()
+    for cell, name, more in zip(
+        cells, NAMES, ({"status": "error"}, {"status": "failed", "scores": None}, {"key": "other"}), strict=True
+    ):
+        write_cell(folder / "cells" / f"{name}.json", replace(cell, **more))
+    again = run(small, folder)
+    assert here == [NAMES[0], NAMES[2]]
+    assert [cell.status for cell in again] == ["done", "failed", "done"]
+
+
+def test_a_damaged_result_is_made_again(small, folder, here):
+    run(small, folder)
+    here.clear()
+    (folder / "cells" / f"{NAMES[1]}.json").write_text('{"format": "bil')
+    run(small, folder)
+    assert here == [NAMES[1]]
+
+
+def test_after_an_error_the_rest_goes_on(small, folder, here, monkeypatch):
+    from bilex.fitting import align
+
+    def once(*args, **more):
+        monkeypatch.setattr("bilex.fitting.align", align)
+        raise RuntimeError("odd")
+
+    monkeypatch.setattr("bilex.fitting.align", once)
+    assert [cell.status for cell in run(small, folder)] == ["error", "done", "done"]
+    assert [path.name for path in (folder / "partial").iterdir()] == [NAMES[0]], "it may go on from there"
+
+
+def test_an_interruption_leaves_whole_results_and_the_rest_goes_on(small, folder):
+    """With real processes."""
+
+    def interrupt(now):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(small, folder, jobs=2, tell=interrupt)
+    (first,) = read(folder)
+    assert [path.suffix for path in (folder / "cells").iterdir()] == [".json"]
+    cells = run(small, folder, jobs=2)
+    assert [cell.status for cell in cells] == ["done"] * 3
+    assert first in cells
+
+
+def test_two_runs_in_one_folder_are_refused(small, folder):
+    with _only_one(folder), pytest.raises(SuiteError, match="another run is at work there"):
+        run(small, folder)
+
+
+def test_a_folder_of_another_suite_is_refused(small, folder, here, write):
+    run(small, folder, cells=small.cells(systems=["ridge*"]))
+    with pytest.raises(SuiteError, match="has results of the suite small, this is sample; choose another --output"):
+        run(Suite.read("sample"), folder)
+
+
+def test_nothing_is_begun_where_data_are_missing(small, folder, tmp_path):
+    (tmp_path / "test.tsv").unlink()
+    with pytest.raises(SuiteError, match=r"test.tsv: there is no such file; correct its path in the suite"):
+        run(small, folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("wrong", [{"jobs": 0}, {"threads": -1}])
+def test_numbers_are_checked(small, folder, wrong):
+    with pytest.raises(SettingsError, match="needed a whole number of at least 1"):
+        run(small, folder, **wrong)

@@ -1,0 +1,121 @@
+import json
+import sys
+
+import pytest
+
+from bilex.errors import LexiconError
+
+SUITE = """
+title = "Small"
+
+[directions.s-t]
+source = { file = "x.vec" }
+target = { file = "z.vec" }
+train = { file = "train.tsv" }
+test = { file = "test.tsv" }
+
+[[systems]]
+method = "procrustes"
+
+[[systems]]
+label = "ridge, weak"
+method = "ridge"
+rng_seeds = [0, 1]
+"""
+
+
+@pytest.fixture
+def suite(files, tmp_path, monkeypatch):
+    """A suite of three cells, which run in this process."""
+    monkeypatch.setenv("BILEX_DATA", str(tmp_path / "data"))
+    path = tmp_path / "small.toml"
+    path.write_text(SUITE.replace('file = "', f'file = "{files}/'), encoding="utf-8")
+
+    def run(tasks, folder, *, jobs):
+        from bilex.bench.cell import run_task
+
+        for task in tasks:
+            yield task, run_task(task, folder)
+
+    monkeypatch.setattr("bilex.bench.runner.run_side_by_side", run)
+    return path
+
+
+def test_a_suite_is_run_and_summed_up(bilex, suite, tmp_path):
+    result = bilex("bench", "run", suite, "--output", tmp_path / "results")
+    assert result.code == 0
+    header, first, second = (line.split() for line in result.out.splitlines())
+    assert header == ["P@1", "s-t"]
+    assert (first[0], second[:2]) == ("procrustes", ["ridge,", "weak"])
+    assert float(first[1]) > 50
+    assert "1/3  procrustes.s-t.0: P@1 " in result.err
+    assert f"next: bilex bench report {tmp_path / 'results'}" in result.err
+
+
+def test_json(bilex, suite, tmp_path):
+    result = bilex(
+        "bench", "run", suite, "--output", tmp_path / "r", "--systems", "ridge*", "--rng-seeds", "3", "--json"
+    )
+    (cell,) = result.json["cells"]
+    assert result.json["suite"] == "small"
+    assert (cell["name"], cell["status"], cell["rng_seed"]) == ("ridge-weak.s-t.3", "done", 3)
+    assert cell["p_at_1"] > 50
+
+
+def test_list_runs_nothing(bilex, suite, tmp_path):
+    folder = tmp_path / "results"
+    result = bilex("bench", "run", suite, "--output", folder, "--list", "--json")
+    assert [(cell["system"], cell["rng_seed"], cell["status"]) for cell in result.json] == [
+        ("procrustes", 0, None),
+        ("ridge, weak", 0, None),
+        ("ridge, weak", 1, None),
+    ]
+    assert not folder.exists()
+    bilex("bench", "run", suite, "--output", folder, "--systems", "procrustes")
+    result = bilex("bench", "run", suite, "--output", folder, "--dry-run")
+    assert [line.split()[-1] for line in result.out.splitlines()] == ["there", "done", "-", "-"]
+    assert "3 cells, 1 of them in" in result.err
+
+
+def test_errors_are_told_and_tried_again(bilex, suite, tmp_path, monkeypatch):
+    from bilex.fitting import align
+
+    def once(*args, **more):
+        monkeypatch.setattr("bilex.fitting.align", align)
+        raise LexiconError("no pairs")
+
+    monkeypatch.setattr("bilex.fitting.align", once)
+    command = ["bench", "run", suite, "--output", tmp_path / "results", "--systems", "procrustes"]
+    result = bilex(*command)
+    assert (result.code, result.out.split()) == (1, ["P@1", "s-t", "procrustes", "error"])
+    assert "procrustes.s-t.0: error: no pairs" in result.err
+    assert "the same command tries them again" in result.err
+    assert bilex(*command).code == 0
+
+
+def test_the_results_go_where_one_would_look(bilex, suite, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bilex("bench", "run", suite, "--systems", "procrustes")
+    assert json.loads((tmp_path / "bench-output" / "small" / "suite.json").read_text())["name"] == "small"
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["opne"], 1, "there is no suite 'opne' (did you mean 'open'?)"),
+        (["sample", "--systems", "x"], 1, "has no system 'x'"),
+        (["sample", "--directions", "x"], 1, "has no direction 'x'"),
+        (["sample", "--rng-seeds", "a"], 2, "needed whole numbers"),
+        (["sample", "--jobs", "0"], 2, "0 is not in the range"),
+        (["muse-low", "--directions", "en-et"], 1, "fetch them: bilex data fetch muse en-et"),
+    ],
+)
+def test_mistakes_are_told(refused, args, code, message, tmp_path, monkeypatch):
+    monkeypatch.setenv("BILEX_DATA", str(tmp_path))
+    assert message in refused("bench", "run", *args, "--output", tmp_path / "results", code=code)
+
+
+def test_a_cluster_needs_its_extra(refused, suite, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    message = refused("bench", "run", suite, "--output", tmp_path / "results", "--cluster", "local")
+    assert "--cluster needs the package ray: pip install 'bilex[cluster]'" in message
