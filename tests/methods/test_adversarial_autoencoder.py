@@ -8,7 +8,7 @@ from bilex.normalize import unit
 from bilex.trace import Trace
 from bilex.training.adversarial import Adversary
 
-SMALL = {"epochs": 2, "steps": 5, "restarts": 1, "adversary": Adversary(hidden=8, turns=2, batch=6)}
+SMALL = {"epochs": 2, "steps": 5, "restarts": 1, "adversary": Adversary(hidden=8, smoothing=0.1, turns=2, batch=6)}
 NO_PAIRS = torch.empty(0, 2, dtype=torch.long)
 
 

@@ -9,7 +9,7 @@ from bilex.normalize import unit
 from bilex.trace import Trace
 from bilex.training.adversarial import Adversary
 
-SMALL = Adversary(hidden=8, turns=2, batch=6)
+SMALL = Adversary(hidden=8, dropout=0.1, smoothing=0.1, turns=2, batch=6)
 
 
 def generator(rng_seed=0):

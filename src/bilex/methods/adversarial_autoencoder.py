@@ -53,7 +53,7 @@ class AdversarialAutoencoder(Adversarial):
     """Of VecMap."""
     steps: int = 1000
     """Of each map, per epoch. In the paper 31,250."""
-    adversary: Adversary = field(default_factory=lambda: Adversary(smoothing=0.2, max_rank=50_000))
+    adversary: Adversary = field(default_factory=lambda: Adversary(max_rank=50_000))
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -69,7 +69,7 @@ class Bliss(Method):
     """Neighbours of RCSLS."""
     pool: int = 100_000
     """It looks for them among so many of the most frequent words of each language."""
-    adversary: Adversary = field(default_factory=Adversary)
+    adversary: Adversary = field(default_factory=lambda: Adversary(hidden=512, dropout=0.1, smoothing=0.1))
     rounds: int = 3
     """At most so many rounds of Procrustes follow."""
     max_rank: int = 15_000

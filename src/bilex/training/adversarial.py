@@ -28,12 +28,13 @@ DECAY, SHRINK, LEAST_RATE = 0.98, 0.5, 1e-5
 class Adversary:
     """How a discriminator is made, and how it learns to tell the mapped words of one language from those of another."""
 
-    hidden: int = 512
+    hidden: int = 256
     """Units in each of its two hidden layers. In the papers 2048."""
-    dropout: float = 0.1
-    """Each number that it learns from is 0 with this probability."""
-    smoothing: float = 0.1
-    """It learns that a mapped word is one with a probability of 1 less this, and another word with this."""
+    dropout: float = 0.5
+    """Each number that it learns from is 0 with this probability. In the papers 0.1."""
+    smoothing: float = 0.2
+    """It learns that a mapped word is one with a probability of 1 less this, and another word with this. In the papers
+    0.1 or 0.2."""
     turns: int = 5
     """Its steps for each step of the map."""
     batch: int = 32
