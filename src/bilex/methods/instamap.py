@@ -39,13 +39,15 @@ class InstaMap(Method):
 
     Where it deviates: the paper makes W a rotation without a reflection. The axes of a PCA have no sign, so that this
     would turn one of them around or not by chance, and W may be a reflection here. Negative cosines have no weight, and
-    a word that has no others is not shifted; the paper does not say, and its weights could grow without bound.
+    a word that has no others is not shifted; the paper does not say, and its weights could grow without bound. Rows are
+    of length 1 in the beginning; the paper takes them as they are, but a shift from one table to another that has
+    vectors of another length is all length (P@1 on words held out of train, en-ru: 21.6 as they are, 60.9 so).
     """
 
     name = "instamap"
     paper = "Glavaš and Vulić (2020). Non-linear instance-based cross-lingual mapping for non-isomorphic spaces. ACL"
 
-    normalize: tuple[str, ...] = ()
+    normalize: tuple[str, ...] = ("unit",)
     start: Method | None = None
     """What maps both tables first, normalized as it wants them; none: nothing does."""
     rounds: int = 4
