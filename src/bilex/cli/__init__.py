@@ -21,6 +21,7 @@ COMMANDS = {
     "align": ("align", "Map two sets of word vectors into one space."),
     "tune": ("tune", "Search good settings of a method."),
     "evaluate": ("evaluate", "Measure an alignment against a dictionary."),
+    "report": ("report", "Write a page about an alignment."),
     "similarity": ("evaluate", "Correlate cosines in the shared space with human judgements."),
     "translate": ("translate", "Translate words."),
     "induce": ("translate", "Write the whole bilingual lexicon."),

@@ -67,6 +67,11 @@ def draw(chart: Chart) -> str:
     return re.sub(INK, "currentColor", buffer.getvalue(), flags=re.IGNORECASE)
 
 
+def require() -> None:
+    """Refuse to begin work whose plots could not be drawn."""
+    _import("matplotlib")
+
+
 def inline(svg: str, name: str, title: str) -> str:
     """An SVG file as part of a page: without its head and links, with ids of its own, and named for who cannot see."""
     from bilex.page.markup import escape_html
