@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import contextlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import click
@@ -45,10 +46,10 @@ class Session:
         sides = ("source", "target") if self.direction == "forward" else ("target", "source")
         return ">".join(self._name(side) for side in sides) + ": "
 
-    @property
+    @cached_property
     def words(self) -> list[str]:
-        """The words of the language translated from."""
-        return (self.alignment.source if self.direction == "forward" else self.alignment.target).words
+        """The words of the language translated from, sorted."""
+        return sorted(set((self.alignment.source if self.direction == "forward" else self.alignment.target).words))
 
     def answer(self, line: str) -> Session | None:
         """Do what a line says, and give the session to go on with; none at the end."""
@@ -105,9 +106,8 @@ def _completion(words: list[str]) -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
-    ordered = sorted(set(words))
     before = readline.get_completer(), readline.get_completer_delims()
-    readline.set_completer(lambda text, state: next(iter(complete(ordered, text)[state:]), None))
+    readline.set_completer(lambda text, state: next(iter(complete(words, text)[state:]), None))
     readline.set_completer_delims("\n")  # a word of the table may hold anything else
     readline.parse_and_bind("tab: complete")
     try:
