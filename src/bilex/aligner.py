@@ -102,6 +102,12 @@ class Aligner:
             raise AlignmentError("this Aligner has learnt nothing yet; call fit(X, Z, pairs) first")
         return self.alignment_
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of the steps of a pipeline; nothing else calls this."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
     def __repr__(self) -> str:
         return f"Aligner({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
 
