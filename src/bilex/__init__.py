@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bilex.aligner import Aligner
     from bilex.alignment import Alignment, Candidate, Entry, Translation
     from bilex.errors import (
         AlignmentError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bilex.evaluation.precision import Band, Evaluation, Scores
     from bilex.evaluation.similarity import Judgement, Similarity, read_judgements
     from bilex.fitting import align
+    from bilex.frames import to_frame
     from bilex.lexicon import Lexicon, LexiconIndex
     from bilex.mapping import LinearMapping, Mapping
     from bilex.methods.base import Method, all_methods, get_method
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "fitting": ["align"],
+    "aligner": ["Aligner"],
+    "frames": ["to_frame"],
     "alignment": ["Alignment", "Candidate", "Entry", "Translation"],
     "errors": [
         "AlignmentError",
@@ -63,6 +67,7 @@ _MODULES = {name: f"bilex.{module}" for module, names in _HOMES.items() for name
 __version__ = "0.1.0"
 __all__ = [
     "CSLS",
+    "Aligner",
     "Alignment",
     "AlignmentError",
     "Band",
@@ -97,6 +102,7 @@ __all__ = [
     "all_methods",
     "get_method",
     "read_judgements",
+    "to_frame",
 ]
 
 

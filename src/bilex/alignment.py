@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from bilex.frames import Library
     from bilex.linalg.topk import Progress
     from bilex.mapping import Mapping
     from bilex.retrieval.base import Direction, Side
@@ -184,6 +185,12 @@ class Alignment:
             for i, scores, places in zip(rows.tolist(), found.values.tolist(), found.indices.tolist(), strict=True)
             for rank, (score, j) in enumerate(zip(scores, places, strict=True), 1)
         ]
+
+    def to_frame(self, *, library: Library = "polars", **how: Any) -> Any:
+        """The lexicon that `induce` makes, which takes the other arguments, as a frame of Polars or pandas."""
+        from bilex.frames import to_frame
+
+        return to_frame(self.induce(**how), library=library)
 
     def evaluate(
         self,

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 from contextlib import contextmanager
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,3 +41,8 @@ def sha256(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def bare_name(path: str) -> str:
+    """The name without the folders, which say much about a machine and nothing about the file."""
+    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name

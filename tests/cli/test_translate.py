@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -122,6 +123,20 @@ class TestInduce:
         ]
         assert all(math.isfinite(line["score"]) for line in lines)
 
+    @pytest.mark.parametrize(("way", "codes"), [("forward", ["en", "fi"]), ("backward", ["fi", "en"])])
+    def test_tmx(self, bilex, run, tmp_path, way, codes):
+        path, languages = tmp_path / "l.tmx", ["--source-language", "en", "--target-language", "fi"]
+        assert bilex("induce", run, "--format", "tmx", *languages, "--direction", way, "--output", path).code == 0
+        assert re.findall(r'xml:lang="(\w+)"', path.read_text())[:2] == codes
+
+    def test_stardict(self, bilex, refused, run, tmp_path):
+        args = ["induce", run, "--format", "stardict", "--max-rank", 9, "--output"]
+        assert bilex(*args, tmp_path / "l.ifo").code == 0
+        assert {path.suffix for path in tmp_path.glob("l.*")} == {".ifo", ".idx", ".dict"}
+        (tmp_path / "l.ifo").unlink()
+        assert "l.idx exists already" in refused(*args, tmp_path / "l.ifo")
+        assert "ends in .ifo" in refused(*args, "-", code=2)
+
     def test_standard_output(self, bilex, run, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         result = bilex("induce", run, "--max-rank", 20, "--format", "jsonl", "--output", "-")
@@ -146,6 +161,7 @@ class TestInduce:
     def test_mistakes(self, refused, run, tmp_path):
         assert "--mutual keeps one" in refused("induce", run, "--mutual", "-n", 2, "--output", tmp_path / "x", code=2)
         assert "--output" in refused("induce", run, code=2)
+        assert "needed a code such as en" in refused("induce", run, "--source-language", "e n", "--output", "-", code=2)
         assert "this is no run folder" in refused("induce", tmp_path, "--output", tmp_path / "x")
         assert "there is no folder" in refused("induce", run, "--output", tmp_path / "absent" / "x.tsv")
         assert not (tmp_path / "x").exists()

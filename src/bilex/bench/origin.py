@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from bilex.bench.grid import inputs
-from bilex.bench.tables import NONE, Table, row
+from bilex.files import bare_name
+from bilex.page.tables import NONE, Table, row
 
 if TYPE_CHECKING:
     from bilex.bench.grid import Grid, System
@@ -48,7 +48,7 @@ def files_used(grid: Grid) -> Table:
             described = inputs(cell).get(part) or {}
             if described.get("sha256"):
                 name = str(described.get("file") or NONE)
-                found[cell.direction, part, _name(name), str(described["sha256"])[:HASH_DIGITS]] += 1
+                found[cell.direction, part, bare_name(name), str(described["sha256"])[:HASH_DIGITS]] += 1
     rows = tuple(row(*key, count) for key, count in sorted(found.items()))
     notes = (f"The first {HASH_DIGITS} digits of SHA-256. What came from no file, such as a cut dictionary, has none.",)
     return Table("files", "Files", ("direction", "as", "file", "SHA-256", "results"), rows, notes, left=4)
@@ -65,8 +65,3 @@ def settings_of(system: System) -> dict[str, Any]:
         "all": resolved,
         "keys": {f"{cell.direction}, seed {cell.rng_seed}": cell.key for cell in system.cells},
     }
-
-
-def _name(path: str) -> str:
-    """The name without the folders, which say much about a machine and nothing about the file."""
-    return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name

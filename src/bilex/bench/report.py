@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from bilex.bench import tables
 from bilex.bench.comparison import compare, margins
 from bilex.bench.gather import read_grid
-from bilex.bench.markup import csv_text, escape_latex, escape_markdown, latex, markdown, table_csv
 from bilex.bench.metrics import MAIN, METRICS
 from bilex.bench.scores import score_table
 from bilex.bench.summary import sentences
 from bilex.errors import ResultsError
 from bilex.files import replacing
+from bilex.page.markup import csv_text, escape_latex, escape_markdown, latex, markdown, table_csv
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bilex.bench.comparison import Comparison
-    from bilex.bench.curves import Chart
     from bilex.bench.grid import Grid, System
+    from bilex.page.charts import Chart
+    from bilex.page.tables import Table
 
 FORMATS = ("markdown", "latex", "csv", "html", "svg")
 PRINTABLE = ("markdown", "latex", "csv")
@@ -35,7 +36,7 @@ class Report:
 
     grid: Grid
     sentences: tuple[str, ...]
-    tables: tuple[tables.Table, ...]
+    tables: tuple[Table, ...]
     margins: tuple[Comparison, ...]
     comparisons: tuple[Comparison, ...]
 
@@ -139,7 +140,7 @@ def _contents(report: Report, kinds: Sequence[str], *, plots: bool) -> Iterator[
 
 def _drawn(grid: Grid) -> list[tuple[Chart, str]]:
     from bilex.bench.curves import charts
-    from bilex.bench.plots import draw
+    from bilex.page.plots import draw
 
     return [(chart, draw(chart)) for chart in charts(grid)]
 

@@ -8,7 +8,7 @@ from bilex.bench.comparison import LEVELS, NOTE, leaders
 from bilex.bench.metrics import MAIN
 from bilex.bench.published import NOTE as PUBLISHED_NOTE
 from bilex.bench.published import published
-from bilex.bench.tables import NONE, Entry, Row, Table, row
+from bilex.page.tables import NONE, Entry, Row, Table, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

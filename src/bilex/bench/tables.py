@@ -1,51 +1,20 @@
-"""The tables of a report, as values; `markup` writes them in Markdown, LaTeX, CSV and HTML."""
+"""The tables of a report."""
 
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bilex.bench.comparison import LEVELS, NOTE
 from bilex.bench.grid import inputs
 from bilex.bench.metrics import MAIN
+from bilex.page.tables import NONE, Entry, Row, Table, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bilex.bench.comparison import Comparison
     from bilex.bench.grid import Grid
-
-NONE = "-"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What stands in one place of a table."""
-
-    text: str
-    bold: bool = False
-    mark: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row; one beside ours, such as published figures, is set apart."""
-
-    entries: tuple[Entry, ...]
-    beside: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table: columns of text first, the others numbers."""
-
-    name: str
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
-    left: int = 1
 
 
 def cost_table(grid: Grid) -> Table:
@@ -132,11 +101,6 @@ def _comparison(comparison: Comparison, *, several: bool) -> Row:
 def show_p(p_value: float) -> str:
     """A p-value with as many digits as it deserves."""
     return "< 0.0001" if p_value < 1e-4 else f"{p_value:.2g}" if p_value < 0.1 else f"{p_value:.2f}"
-
-
-def row(*entries: Any) -> Row:
-    """A row of texts, numbers and entries."""
-    return Row(tuple(entry if isinstance(entry, Entry) else Entry(str(entry)) for entry in entries))
 
 
 def _figure(function: Any, values: list[float], digits: int = 1) -> str:

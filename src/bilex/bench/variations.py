@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from bilex.bench.curves import LINES, Chart, Line, points_of
 from bilex.bench.grid import inputs
 from bilex.bench.metrics import MAIN
+from bilex.page.charts import LINES, Chart, Line, points_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bilex import __version__
 from bilex.errors import BilexError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "demo": ("demo", "Align the bundled sample and show what comes out."),
@@ -21,11 +24,14 @@ COMMANDS = {
     "align": ("align", "Map two sets of word vectors into one space."),
     "tune": ("tune", "Search good settings of a method."),
     "evaluate": ("evaluate", "Measure an alignment against a dictionary."),
+    "report": ("report", "Write a page about an alignment."),
     "similarity": ("evaluate", "Correlate cosines in the shared space with human judgements."),
     "translate": ("translate", "Translate words."),
     "induce": ("translate", "Write the whole bilingual lexicon."),
     "export": ("translate", "Write the mapped word vectors."),
     "bench": ("bench", "Measure systems on many language pairs, and report on them."),
+    "doctor": ("doctor", "Say what this installation is made of, and whether it works."),
+    "completion": ("completion", "Print what makes a shell complete the commands of bilex."),
 }
 """Where each command lives, and its line in the help (kept here so that `bilex --help` need not import them)."""
 
@@ -44,6 +50,13 @@ class LazyGroup(click.Group):
         module, _ = COMMANDS[cmd_name]
         command: click.Command = getattr(importlib.import_module(f"bilex.cli.{module}"), cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing them; then options."""
+        from click.shell_completion import CompletionItem
+
+        own = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        return own + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The commands with one line each."""

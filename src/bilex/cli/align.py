@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from bilex.cli import options
+from bilex.cli.completion import complete_method, complete_setting
 from bilex.errors import AlignmentError
 from bilex.provenance import INPUTS, begin, check_same, read
 from bilex.trace import CHECKPOINT, Trace
@@ -34,12 +35,19 @@ if TYPE_CHECKING:
 )
 @click.option("--identical", "spelling", flag_value="identical", help="Learn from words that both tables have, too.")
 @click.option("--numerals", "spelling", flag_value="numerals", help="The same, from numerals only.")
-@click.option("--method", help="See `bilex methods`.  [default: procrustes]")
+@click.option("--method", shell_complete=complete_method, help="See `bilex methods`.  [default: procrustes]")
 @click.option(
     "--unsupervised", is_flag=True, help="Learn without a dictionary: METHOD_unsupervised, by default rapo's."
 )
 @click.option("--rounds", type=click.IntRange(min=1), help="Rounds of self-learning; short for --set rounds=N.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method; repeatable.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    shell_complete=complete_setting,
+    help="A setting of the method; repeatable.",
+)
 @click.option(
     "--settings",
     "settings_file",

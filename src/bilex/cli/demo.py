@@ -83,7 +83,7 @@ def _write(alignment: Alignment, run: Path, lexicon: Path) -> int:
     """The run and its mutual lexicon; those of a demo before are replaced."""
     import shutil
 
-    from bilex.cli.translate import write_entries
+    from bilex.io.entries import write_entries
 
     if run.exists():
         shutil.rmtree(run)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import options
+from bilex.cli.completion import complete_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_method)
 @options.as_json
 def methods(name: str | None, as_json: bool) -> None:
     """List the methods, or say all about the one called NAME: what it does, its paper, its settings."""
@@ -46,11 +47,11 @@ def _describe(method: type[Method]) -> dict[str, Any]:
         "description": inspect.getdoc(method) or "",
         "paper": method.paper,
         "uses_dev": method.uses_dev,
-        "settings": list(_settings(method())),
+        "settings": list(settings_of(method())),
     }
 
 
-def _settings(given: Any, prefix: str = "") -> Iterator[dict[str, Any]]:
+def settings_of(given: Any, prefix: str = "") -> Iterator[dict[str, Any]]:
     """Name, type and default of each setting; of a method among them only what differs from its own defaults."""
     from bilex.methods.base import Method
     from bilex.settings import describe, field_types
@@ -63,7 +64,7 @@ def _settings(given: Any, prefix: str = "") -> Iterator[dict[str, Any]]:
             yield {"name": name, "type": describe(kinds[field.name]), "default": plain}
         elif isinstance(value, Method):
             yield {"name": name, "type": describe(kinds[field.name]).lower(), "default": value.name}
-            usual = {setting["name"]: setting for setting in _settings(type(value)(), f"{name}.")}
-            yield from (setting for setting in _settings(value, f"{name}.") if setting != usual[setting["name"]])
+            usual = {setting["name"]: setting for setting in settings_of(type(value)(), f"{name}.")}
+            yield from (setting for setting in settings_of(value, f"{name}.") if setting != usual[setting["name"]])
         else:
-            yield from _settings(value, f"{name}.")
+            yield from settings_of(value, f"{name}.")

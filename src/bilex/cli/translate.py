@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import itertools
-import json
+import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bilex.cli import options
-from bilex.io.dictionary import written_line
+from bilex.io.entries import FORMATS, STDOUT, UNKNOWN, files_of, write_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from bilex.alignment import Alignment, Entry, Translation
+    from bilex.alignment import Alignment, Translation
+    from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Direction
 
 BATCH = 512
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+"""A code as of BCP 47."""
 
 
 @click.command()
@@ -43,15 +46,19 @@ def translate(
     device: str,
     as_json: bool,
 ) -> None:
-    """Translate WORDs, or the lines of standard input if the only WORD is -.
+    """Translate WORDs, or the lines of standard input if the only WORD is -; without a WORD, ask at a terminal.
 
     A word that is not in the table gets a vector from its subwords, where the table has them (fastText .bin). With
     --json one JSON object is printed per word. The exit code is 1 if no word could be translated.
     """
-    if not words:
+    asking = not words and sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if not (words or asking):
         raise click.UsageError("needed at least one WORD, or - to read words from standard input")
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
+    if asking:
+        _ask(alignment, n, direction, chosen)
+        return
     known = 0
     for batch in _batches(_lines() if words == ("-",) else iter(words)):
         with options.progress("searching") as bar:
@@ -69,9 +76,9 @@ def translate(
 @click.option("--max-rank", type=click.IntRange(min=1), help="Consider only the N most frequent words of each table.")
 @click.option("-n", type=click.IntRange(min=1), default=1, show_default=True, help="Translations per word.")
 @click.option("--min-score", type=float, help="Leave out pairs with a lower score.")
-@click.option(
-    "--format", "kind", type=click.Choice(["tsv", "jsonl"]), default="tsv", show_default=True, help="What to write."
-)
+@click.option("--format", "kind", type=click.Choice(FORMATS), default="tsv", show_default=True, help="What to write.")
+@click.option("--source-language", default=UNKNOWN, help="Code of the source language, for tmx and stardict.")
+@click.option("--target-language", default=UNKNOWN, help="Code of the target language.  [default of both: und]")
 @click.option("--output", type=options.FilePath, required=True, help="File to write; - for standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @options.direction
@@ -84,6 +91,8 @@ def induce(
     n: int,
     min_score: float | None,
     kind: str,
+    source_language: str,
+    target_language: str,
     output: Path,
     force: bool,
     direction: Direction,
@@ -94,11 +103,16 @@ def induce(
 ) -> None:
     """Write the whole lexicon: every source word with its translations, best first.
 
-    The tsv form has the columns source, target, score, rank, and is read by `bilex align --train`.
+    tsv has the columns source, target, score, rank, and is read by `bilex align --train`; jsonl has the same in JSON
+    lines; tmx (1.4b) is for translation tools, stardict for dictionary programs: NAME.ifo with NAME.idx and NAME.dict.
     """
     if mutual and n != 1:
         raise click.UsageError("--mutual keeps one translation per word: leave -n out")
-    options.check_free(output, force=force)
+    if kind == "stardict" and output.suffix != ".ifo":
+        raise click.UsageError("--format stardict writes three files: give --output a name that ends in .ifo")
+    languages = _languages(source_language, target_language, direction)
+    for path in files_of(output, kind):
+        options.check_free(path, force=force)
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     with options.progress("searching") as bar:
@@ -106,8 +120,10 @@ def induce(
             n=n, mutual=mutual, max_rank=max_rank, direction=direction, retrieval=chosen, progress=bar
         )
     kept = [entry for entry in entries if min_score is None or entry.score >= min_score]
-    write_entries(output, kept, kind)
-    options.say(f"{len(kept):,} pairs written to {'standard output' if output == Path('-') else output}")
+    left_out = write_entries(output, kept, kind, languages)
+    if left_out:
+        options.say(f"{left_out:,} pairs left out: {kind} cannot hold their words")
+    options.say(f"{len(kept) - left_out:,} pairs written to {'standard output' if output == STDOUT else output}")
 
 
 @click.command()
@@ -127,6 +143,14 @@ def export(run: Path, source: Path | None, target: Path | None, force: bool, dev
     options.say(*(f"written to {path}" for path in paths))
 
 
+def _languages(source: str, target: str, direction: Direction) -> tuple[str, str]:
+    """The codes of the languages translated from and to."""
+    for code in (source, target):
+        if not LANGUAGE.fullmatch(code):
+            raise click.BadParameter(f"found {code!r}; needed a code such as en, pt-BR or zh-Hans")
+    return (source, target) if direction == "forward" else (target, source)
+
+
 def _lines() -> Iterator[str]:
     for line in sys.stdin:
         if word := line.strip("\r\n"):
@@ -138,6 +162,15 @@ def _batches(words: Iterator[str]) -> Iterator[list[str]]:
     size = 1 if sys.stdin.isatty() else BATCH
     while batch := list(itertools.islice(words, size)):
         yield batch
+
+
+def _ask(alignment: Alignment, n: int, direction: Direction, retrieval: Retrieval) -> None:
+    from bilex.cli.prompt import Session, converse
+
+    def translate(word: str, n: int, direction: Direction) -> Translation:
+        return alignment.translate([word], n, direction=direction, retrieval=retrieval)[0]
+
+    converse(Session(alignment, n, direction, translate, _print))
 
 
 def _print_json(translation: Translation) -> None:
@@ -160,26 +193,3 @@ def _print(translation: Translation, alignment: Alignment, direction: Direction)
         return
     note = " (through subwords)" if translation.through == "subwords" else ""
     click.echo(f"{word}{note}\t" + "\t".join(f"{c.word} {c.score:.3f}" for c in translation.candidates))
-
-
-def write_entries(path: Path, entries: list[Entry], kind: str) -> None:
-    """Write a lexicon as tsv or jsonl, to standard output if the path is -."""
-    lines = _tsv(entries) if kind == "tsv" else _jsonl(entries)
-    if path == Path("-"):
-        sys.stdout.writelines(lines)
-        return
-    from bilex.files import replacing
-
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(lines)
-
-
-def _tsv(entries: list[Entry]) -> Iterator[str]:
-    yield "# source\ttarget\tscore\trank\n"
-    for number, entry in enumerate(entries, 1):
-        yield written_line(number, entry.source, entry.target, f"{entry.score:.6f}", str(entry.rank))
-
-
-def _jsonl(entries: list[Entry]) -> Iterator[str]:
-    for entry in entries:
-        yield json.dumps({**entry._asdict(), "score": round(entry.score, 6)}, ensure_ascii=False) + "\n"

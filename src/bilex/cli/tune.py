@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
+from bilex.cli.completion import complete_method, complete_setting
 from bilex.errors import AlignmentError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -26,8 +27,17 @@ MINUTES = 30.0
 @click.argument("target", type=options.FilePath)
 @click.option("--train", type=options.FilePath, required=True, help="Dictionary to learn from.")
 @click.option("--dev", type=options.FilePath, help="Dictionary that decides; by default a tenth of --train.")
-@click.option("--method", default="rapo", show_default=True, help="See `bilex methods`.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting not to search; repeatable.")
+@click.option(
+    "--method", default="rapo", show_default=True, shell_complete=complete_method, help="See `bilex methods`."
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    shell_complete=complete_setting,
+    help="A setting not to search; repeatable.",
+)
 @click.option("--minutes", type=click.FloatRange(min=0), help="End after so long.  [default: 30, without --trials]")
 @click.option("--trials", type=click.IntRange(min=1), help="End after so many trials.")
 @click.option(

@@ -6,8 +6,8 @@ import pytest
 
 from bilex.bench.curves import charts
 from bilex.bench.page import page
-from bilex.bench.plots import draw
 from bilex.bench.report import make_report
+from bilex.page.plots import draw
 
 RESOURCES = {"src", "href", "srcset", "action", "data", "poster"}
 

@@ -5,10 +5,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from bilex.bench.curves import LINES, bands, charts, cost, training
-from bilex.bench.plots import COLOURS, draw, inline
+from bilex.bench.curves import bands, charts, cost, training
 from bilex.bench.variations import few_pairs, sensitivity
 from bilex.errors import MissingExtraError
+from bilex.page.charts import LINES
+from bilex.page.plots import COLOURS, draw, inline
 
 
 def names(grid):

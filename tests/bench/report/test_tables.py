@@ -3,10 +3,10 @@ import io
 
 from bilex.bench import tables
 from bilex.bench.comparison import compare, margins
-from bilex.bench.markup import escape_latex, escape_markdown, latex, markdown, table_csv
 from bilex.bench.metrics import METRICS
 from bilex.bench.report import scores_csv
 from bilex.bench.scores import PUBLISHED, score_table
+from bilex.page.markup import escape_latex, escape_markdown, latex, markdown, table_csv
 
 
 def texts(table):

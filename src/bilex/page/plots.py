@@ -9,8 +9,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bilex.bench.curves import LINES
 from bilex.errors import MissingExtraError
+from bilex.page.charts import LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bilex.bench.curves import Chart, Line
+    from bilex.page.charts import Chart, Line
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
 """Of Okabe and Ito (2008), which people who see colours differently can tell apart; legible on light and on dark."""
@@ -67,9 +67,14 @@ def draw(chart: Chart) -> str:
     return re.sub(INK, "currentColor", buffer.getvalue(), flags=re.IGNORECASE)
 
 
+def require() -> None:
+    """Refuse to begin work whose plots could not be drawn."""
+    _import("matplotlib")
+
+
 def inline(svg: str, name: str, title: str) -> str:
     """An SVG file as part of a page: without its head and links, with ids of its own, and named for who cannot see."""
-    from bilex.bench.markup import escape_html
+    from bilex.page.markup import escape_html
 
     body = svg[svg.index("<svg") :]
     body = re.sub(r'\s(xmlns(:\w+)?)="[^"]*"', "", body, count=2).replace("xlink:href", "href")

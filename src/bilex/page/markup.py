@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bilex.bench.tables import Entry, Row, Table
+    from bilex.page.tables import Entry, Row, Table
 
 LATEX = {
     "\\": r"\textbackslash{}",

@@ -1,0 +1,139 @@
+"""`align` with the manners of scikit-learn: arrays in, arrays out. It needs nothing of scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import torch
+
+from bilex.errors import AlignmentError, LexiconError, SettingsError
+from bilex.fitting import collect, fit
+from bilex.lexicon import Lexicon
+from bilex.methods.base import Method, get_method
+from bilex.settings import nearest_name, to_text
+from bilex.table import EmbeddingTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from bilex.alignment import Alignment
+    from bilex.retrieval import Retrieval
+    from bilex.retrieval.base import Side
+
+
+class Aligner:
+    """Maps the rows of X and of Z into one space, learnt from pairs of rows that belong together.
+
+    method: a name or a method; settings: those of a method given by its name; retrieval: how `predict` searches, CSLS
+    if nothing is said. Rows should be in order of frequency, as for `align`. After `fit`, `alignment_` has everything
+    else: `aligner.alignment_.save("run")`.
+    """
+
+    def __init__(
+        self,
+        method: str | Method = "procrustes",
+        *,
+        settings: Mapping[str, Any] | None = None,
+        retrieval: Retrieval | None = None,
+        rng_seed: int = 0,
+        device: str | None = None,
+    ) -> None:
+        self.method = method
+        self.settings = settings
+        self.retrieval = retrieval
+        self.rng_seed = rng_seed
+        self.device = device
+
+    def fit(
+        self,
+        X: ArrayLike | EmbeddingTable,
+        Z: ArrayLike | EmbeddingTable,
+        pairs: ArrayLike | Lexicon | None = None,
+        *,
+        dev: ArrayLike | Lexicon | None = None,
+    ) -> Self:
+        """Learn.  X: (n, d), Z: (m, d); pairs, dev: (p, 2) row of X and row of Z, or a lexicon if X and Z are tables.
+
+        Choices of a method are made on `dev`, or on pairs held out.
+        """
+        source, target = _table(X), _table(Z)
+        lexicons = [None if given is None else _lexicon(given, source, target) for given in (pairs, dev)]
+        inputs = collect(source, target, lexicons[0], dev=lexicons[1], method=self._method(), rng_seed=self.rng_seed)
+        self.alignment_: Alignment = fit(inputs, device=self.device)
+        return self
+
+    def transform(self, X: ArrayLike | EmbeddingTable, side: Side = "source") -> NDArray[np.float32]:
+        """Rows of the source or target space in the shared space, of length 1: (q, e)."""
+        return self._fitted().apply(_table(X), side).rows
+
+    def predict(self, X: ArrayLike | EmbeddingTable, n: int | None = None) -> NDArray[np.int64]:
+        """The row of Z that translates each row of X: (q,); the n best, best first, if n is given: (q, n)."""
+        alignment = self._fitted()
+        mapped = torch.from_numpy(self.transform(X)).to(alignment.device)
+        found: NDArray[np.int64] = alignment.index(self.retrieval).topk(mapped, n or 1).indices.cpu().numpy()
+        return found[:, 0] if n is None else found
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 (the name scikit-learn calls)
+        """The arguments of the constructor by name."""
+        return {name: getattr(self, name) for name in _parameters()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change arguments of the constructor."""
+        for name, value in params.items():
+            if name not in _parameters():
+                known = _parameters()
+                raise SettingsError(f"Aligner has no parameter {name!r}{nearest_name(name, known)}; {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def _method(self) -> Method:
+        if isinstance(self.method, Method):
+            if self.settings:
+                raise SettingsError("settings are for a method given by its name; put them into the method itself")
+            return self.method
+        return get_method(self.method, {name: to_text(value) for name, value in (self.settings or {}).items()})
+
+    def _fitted(self) -> Alignment:
+        if not hasattr(self, "alignment_"):
+            raise AlignmentError("this Aligner has learnt nothing yet; call fit(X, Z, pairs) first")
+        return self.alignment_
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of the steps of a pipeline; nothing else calls this."""
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=True))
+
+    def __repr__(self) -> str:
+        return f"Aligner({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
+
+
+def _parameters() -> list[str]:
+    return [name for name in inspect.signature(Aligner.__init__).parameters if name != "self"]
+
+
+def _table(rows: ArrayLike | EmbeddingTable) -> EmbeddingTable:
+    """A table; rows that are none have their numbers for words."""
+    if isinstance(rows, EmbeddingTable):
+        return rows
+    array = np.ascontiguousarray(rows, dtype=np.float32)
+    return EmbeddingTable([str(i) for i in range(len(array))], array)
+
+
+def _lexicon(given: ArrayLike | Lexicon, source: EmbeddingTable, target: EmbeddingTable) -> Lexicon:
+    """A lexicon; pairs of rows become pairs of the words of these rows."""
+    if isinstance(given, Lexicon):
+        return given
+    rows = np.asarray(given)
+    if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
+        raise LexiconError(f"pairs are {rows.dtype} of shape {rows.shape}; needed whole numbers of shape (pairs, 2)")
+    sizes = (len(source), len(target))
+    if len(rows) and ((rows < 0).any() or (rows >= sizes).any()):
+        raise LexiconError(
+            f"pairs name rows up to {rows.max(0)}, from {rows.min(0)}; X has {sizes[0]} rows and Z {sizes[1]}"
+        )
+    return Lexicon.from_pairs((source.words[i], target.words[j]) for i, j in rows.tolist())

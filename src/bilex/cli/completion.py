@@ -1,0 +1,63 @@
+"""bilex completion, and what is completed beside commands, options and files."""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+VARIABLE = "_BILEX_COMPLETE"
+"""By it the shell asks `bilex` for completions."""
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a script that makes SHELL complete the commands, options, methods and settings of bilex.
+
+    bash: add `eval "$(bilex completion bash)"` to ~/.bashrc. zsh: the same with zsh, in ~/.zshrc. fish: `bilex
+    completion fish > ~/.config/fish/completions/bilex.fish`. Then open a new shell.
+    """
+    from click.shell_completion import get_completion_class
+
+    from bilex.cli import cli
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(cli, {}, "bilex", VARIABLE).source())
+
+
+def complete_method(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Methods that begin so. A method has the name of its file: nothing heavy is imported."""
+    import bilex.methods
+
+    names = [module.name for module in pkgutil.iter_modules(bilex.methods.__path__) if module.name != "base"]
+    return [name for name in names if name.startswith(incomplete.replace("-", "_"))]
+
+
+def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
+    """Settings of the method as KEY=, and values of those that have few."""
+    from click.shell_completion import CompletionItem
+
+    from bilex.cli.methods import settings_of
+    from bilex.errors import BilexError
+    from bilex.methods.base import get_method
+
+    try:
+        known = {s["name"]: s["type"] for s in settings_of(get_method(ctx.params.get("method") or "procrustes"))}
+    except BilexError:  # no such method: it will be told when the command is called
+        return []
+    key, equals, value = incomplete.partition("=")
+    if not equals:
+        return [CompletionItem(f"{name}=", help=kind) for name, kind in known.items() if name.startswith(key)]
+    return [CompletionItem(f"{key}={one}") for one in _values(known.get(key, "")) if one.startswith(value)]
+
+
+def _values(kind: str) -> list[str]:
+    """Those of `linear|tanh` or `bool`, and none where that is one; of others nothing."""
+    few = {"bool": ["true", "false"], "none": ["none"]}
+    return [v for part in kind.split(" or ") for v in few.get(part, part.split("|") if "|" in part else [])]

@@ -1,0 +1,117 @@
+"""The prompt of bilex translate: a word in a line, translated at once."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import click
+
+from bilex.cli import options
+from bilex.errors import BilexError
+from bilex.files import bare_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bilex.alignment import Alignment, Translation
+    from bilex.retrieval.base import Direction
+
+HELP = """a word     its translations
+:swap      translate in the other direction
+:n NUMBER  so many translations per word
+:help      this
+:quit      the end; Ctrl-D too"""
+COMMANDS = (":help", ":n ", ":quit", ":swap")
+COMPLETIONS = 100
+"""Most words offered for a beginning."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """What is asked for at the moment."""
+
+    alignment: Alignment
+    n: int
+    direction: Direction
+    translate: Callable[[str, int, Direction], Translation]
+    show: Callable[[Translation, Alignment, Direction], None]
+
+    @property
+    def prompt(self) -> str:
+        """Such as `en>fr: `."""
+        sides = ("source", "target") if self.direction == "forward" else ("target", "source")
+        return ">".join(self._name(side) for side in sides) + ": "
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the language translated from, sorted."""
+        return sorted(set((self.alignment.source if self.direction == "forward" else self.alignment.target).words))
+
+    def answer(self, line: str) -> Session | None:
+        """Do what a line says, and give the session to go on with; none at the end."""
+        command, _, argument = line.partition(" ")
+        if command in (":quit", ":q"):
+            return None
+        if command == ":swap":
+            return replace(self, direction="backward" if self.direction == "forward" else "forward")
+        if command == ":n" and argument.strip().isdecimal() and int(argument) > 0:
+            return replace(self, n=int(argument))
+        if line.startswith(":") and len(line) > 1:
+            options.say(HELP)
+        else:
+            self.show(self.translate(line, self.n, self.direction), self.alignment, self.direction)
+        return self
+
+    def _name(self, side: str) -> str:
+        file = self.alignment.provenance["inputs"][side]["file"]
+        return side if file is None else bare_name(file).split(".")[0] or side
+
+
+def converse(session: Session, read: Callable[[str], str] = input) -> None:
+    """Answer line by line, until :quit or Ctrl-D; Ctrl-C drops a line."""
+    options.say("A word to translate, or :help. Ctrl-D ends.")
+    going: Session | None = session
+    while going is not None:
+        try:
+            with _completion(going.words):
+                line = read(going.prompt).strip()
+            going = going.answer(line) if line else going
+        except KeyboardInterrupt:
+            click.echo()
+        except BilexError as error:  # the next word may do
+            options.say(str(error))
+        except EOFError:
+            click.echo()
+            return
+
+
+def complete(words: list[str], beginning: str) -> list[str]:
+    """Commands or words that begin so; words are sorted."""
+    if beginning.startswith(":"):
+        return [command for command in COMMANDS if command.startswith(beginning)]
+    first = bisect.bisect_left(words, beginning)
+    found = words[first : first + COMPLETIONS]
+    return [word for word in found if word.startswith(beginning)]
+
+
+@contextlib.contextmanager
+def _completion(words: list[str]) -> Iterator[None]:
+    """The keys of readline, where there is one: Tab completes, arrows go through what was asked before."""
+    try:
+        import readline
+    except ImportError:  # Windows
+        yield
+        return
+    before = readline.get_completer(), readline.get_completer_delims()
+    readline.set_completer(lambda text, state: next(iter(complete(words, text)[state:]), None))
+    readline.set_completer_delims("\n")  # a word of the table may hold anything else
+    readline.parse_and_bind("tab: complete")
+    try:
+        yield
+    finally:
+        readline.set_completer(before[0])
+        readline.set_completer_delims(before[1])

@@ -1,0 +1,58 @@
+"""bilex report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bilex.cli import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@click.command()
+@click.argument("run", type=options.RunPath)
+@click.option("--test", type=options.FilePath, metavar="DICT", help="Dictionary of words that were not trained on.")
+@click.option("--output", type=options.FilePath, help="HTML file to write.  [default: report.html in RUN]")
+@click.option("--plots/--no-plots", default=True, help="Plots in the page; they need the extra `plots`.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@options.fold_case
+@options.device
+@options.as_json
+def report(
+    run: Path,
+    test: Path | None,
+    output: Path | None,
+    plots: bool,
+    force: bool,
+    fold_case: bool,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Write one page about the alignment in RUN, which loads nothing from elsewhere and can be sent as it is.
+
+    What was aligned and how; figures with their intervals, on DICT and on the run's own dev dictionary; curves of the
+    training; frequent and rare words; hubs; answers and entries to look at by hand; coverage; what to cite.
+    """
+    from bilex.files import replacing
+    from bilex.lexicon import Lexicon
+    from bilex.page.plots import require
+    from bilex.report.page import page
+    from bilex.report.run_report import make_run_report
+
+    alignment = options.load_run(run, device)
+    path = run / "report.html" if output is None else output
+    options.check_free(path, force=force)
+    if plots:
+        require()
+    lexicon = None if test is None else Lexicon.read(test)
+    with options.progress("searching") as bar:
+        made = make_run_report(alignment, lexicon, fold_case=fold_case, progress=bar)
+    text = page(made, plots=plots)
+    with replacing(path) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "replace"))
+    if as_json:
+        options.print_json({**made.to_json(), "written": str(path)})
+    options.say(*made.sentences(), f"written to {path}")

@@ -1,0 +1,45 @@
+"""Results as frames of Polars or pandas, for statistics of one's own."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Literal
+
+from bilex.alignment import Entry, Translation
+from bilex.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Library = Literal["polars", "pandas"]
+
+
+def to_frame(results: Sequence[Entry] | Sequence[Translation], *, library: Library = "polars") -> Any:
+    """What `Alignment.induce` or `Alignment.translate` gave, as a frame with one line for each candidate.
+
+    Columns: source, target, score, rank; of translations also `through`. A word without a vector has one line with
+    nothing in it. pandas needs the extra `pandas`.
+    """
+    names: tuple[str, ...] = Entry._fields
+    if results and isinstance(results[0], Translation):
+        names = (*names, "through")
+        lines = [line for one in results if isinstance(one, Translation) for line in _lines(one)]
+    else:
+        lines = [tuple(one) for one in results if isinstance(one, Entry)]
+    columns = zip(*lines, strict=True) if lines else [()] * len(names)
+    return _module(library).DataFrame({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+
+def _lines(translation: Translation) -> Iterable[tuple[object, ...]]:
+    if not translation.candidates:
+        return [(translation.word, None, None, None, None)]
+    return [
+        (translation.word, c.word, c.score, i, translation.through) for i, c in enumerate(translation.candidates, 1)
+    ]
+
+
+def _module(library: Library) -> Any:
+    try:
+        return importlib.import_module(library)
+    except ImportError:
+        raise MissingExtraError(library, library, f"a frame of {library}") from None

@@ -1,0 +1,66 @@
+"""Induced lexicons in the formats that people and programs take them in."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bilex.files import replacing
+from bilex.io.dictionary import written_line
+from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
+from bilex.io.tmx import fits_tmx, tmx_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bilex.alignment import Entry
+
+FORMATS = ("tsv", "jsonl", "tmx", "stardict")
+UNKNOWN = "und"
+"""The code of a language that is not said (BCP 47)."""
+STDOUT = Path("-")
+
+
+def files_of(path: Path, kind: str) -> list[Path]:
+    """The files that a lexicon of that format is written to."""
+    return stardict_files(path) if kind == "stardict" else [path]
+
+
+def write_entries(
+    path: Path, entries: Sequence[Entry], kind: str, languages: tuple[str, str] = (UNKNOWN, UNKNOWN)
+) -> int:
+    """Write a lexicon, to standard output if the path is -, and say how many pairs the format could not hold.
+
+    languages: codes of source and target, for tmx and stardict. Of stardict, `path` is the .ifo file.
+    """
+    fits = {"tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
+    kept = entries if fits is None else [entry for entry in entries if fits(entry)]
+    if kind == "stardict":
+        write_stardict(path, kept, languages)
+    else:
+        _write_lines(path, tmx_lines(kept, languages) if kind == "tmx" else _LINES[kind](kept))
+    return len(entries) - len(kept)
+
+
+def _write_lines(path: Path, lines: Iterator[str]) -> None:
+    if path == STDOUT:
+        sys.stdout.writelines(lines)
+        return
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(lines)
+
+
+def _tsv(entries: Sequence[Entry]) -> Iterator[str]:
+    yield "# source\ttarget\tscore\trank\n"
+    for number, entry in enumerate(entries, 1):
+        yield written_line(number, entry.source, entry.target, f"{entry.score:.6f}", str(entry.rank))
+
+
+def _jsonl(entries: Sequence[Entry]) -> Iterator[str]:
+    for entry in entries:
+        yield json.dumps({**entry._asdict(), "score": round(entry.score, 6)}, ensure_ascii=False) + "\n"
+
+
+_LINES = {"tsv": _tsv, "jsonl": _jsonl}

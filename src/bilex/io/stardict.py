@@ -1,0 +1,86 @@
+"""A lexicon as a StarDict dictionary (2.4.2), which GoldenDict, KOReader and others open too.
+
+NAME.ifo    what it is, as text
+NAME.idx    for each word: its bytes, a zero byte, then offset and length of its article, 32 bits each, big-endian
+NAME.dict   the articles, one after the other
+"""
+
+from __future__ import annotations
+
+import struct
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from bilex import __version__
+from bilex.errors import LexiconError
+from bilex.files import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from bilex.alignment import Entry
+
+SUFFIXES = (".ifo", ".idx", ".dict")
+LONGEST = 255
+"""Bytes of a word."""
+LARGEST = 2**32
+"""Bytes of all articles: offsets have 32 bits."""
+
+
+def stardict_files(path: Path) -> list[Path]:
+    """The files of a dictionary whose .ifo is `path`."""
+    return [path.with_suffix(suffix) for suffix in SUFFIXES]
+
+
+def fits_stardict(entry: Entry) -> bool:
+    """Whether both words can be written."""
+    try:
+        return "\0" not in entry.source and len(entry.source.encode()) <= LONGEST and bool(entry.target.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def write_stardict(path: Path, entries: Iterable[Entry], languages: tuple[str, str]) -> None:
+    """Write the three files beside each other; `path` is that of the .ifo, which comes last."""
+    index, articles = contents(entries)
+    description = _description(path.stem, len(index), sum(map(len, index)), languages)
+    with ExitStack() as stack:  # files are put in their places in the opposite order
+        ifo, idx, data = (stack.enter_context(replacing(file)) for file in stardict_files(path))
+        ifo.write_text(description, encoding="utf-8", newline="\n")
+        idx.write_bytes(b"".join(index))
+        data.write_bytes(articles)
+
+
+def contents(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
+    """The records of the .idx in their order, and the .dict; an article has the translations, best first, in lines."""
+    targets: dict[str, list[str]] = {}
+    for entry in entries:
+        targets.setdefault(entry.source, []).append(entry.target)
+    index, articles = [], bytearray()
+    for word in sorted(targets, key=order):
+        article = "\n".join(targets[word]).encode()
+        index.append(word.encode() + b"\0" + struct.pack(">II", len(articles), len(article)))
+        articles += article
+        if len(articles) >= LARGEST:
+            raise LexiconError("the lexicon is larger than a StarDict dictionary can be (4 GB); use fewer words (-n)")
+    return index, bytes(articles)
+
+
+def order(word: str) -> tuple[bytes, bytes]:
+    """How StarDict orders words: by their bytes with A-Z as a-z; where these are equal, by their bytes."""
+    encoded = word.encode()
+    return encoded.lower(), encoded
+
+
+def _description(name: str, words: int, index_size: int, languages: tuple[str, str]) -> str:
+    lines = [
+        "StarDict's dict ifo file",
+        "version=2.4.2",
+        f"wordcount={words}",
+        f"idxfilesize={index_size}",
+        f"bookname={' '.join(name.split())}",
+        f"description={'-'.join(languages)}, made with bilex {__version__}",
+        "sametypesequence=m",
+    ]
+    return "\n".join(lines) + "\n"

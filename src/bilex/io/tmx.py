@@ -1,0 +1,42 @@
+"""A lexicon as TMX 1.4b, the exchange format of translation memories."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+from bilex import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bilex.alignment import Entry
+
+FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+"""Characters that XML 1.0 cannot hold, not even escaped."""
+
+
+def fits_tmx(entry: Entry) -> bool:
+    """Whether both words can be written."""
+    return not FORBIDDEN.search(entry.source + entry.target)
+
+
+def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[str]:
+    """The file line by line: one unit for each pair, with its score and rank as properties.
+
+    languages: codes of source and target as of BCP 47, such as en and pt-BR; und where it is not known.
+    """
+    source, target = map(quoteattr, languages)
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
+    yield (
+        f'<header creationtool="bilex" creationtoolversion={quoteattr(__version__)} segtype="phrase" o-tmf="bilex" '
+        f'adminlang="en" srclang={source} datatype="plaintext"/>\n<body>\n'
+    )
+    for entry in entries:
+        yield (
+            f'<tu><prop type="x-score">{entry.score:.6f}</prop><prop type="x-rank">{entry.rank}</prop>'
+            f"<tuv xml:lang={source}><seg>{escape(entry.source)}</seg></tuv>"
+            f"<tuv xml:lang={target}><seg>{escape(entry.target)}</seg></tuv></tu>\n"
+        )
+    yield "</body>\n</tmx>\n"

@@ -1,0 +1,40 @@
+import pytest
+
+from bilex import doctor
+
+
+def test_for_people(bilex):
+    result = bilex("doctor")
+    assert (result.code, result.err) == (0, "")
+    for what in ("bilex", "torch", "threads", "BLAS", "GPU", "memory", "data folder", "extra gensim", "self-check"):
+        assert f"\n {what}" in result.out
+    assert "passed in" in result.out
+
+
+def test_json(bilex):
+    found = bilex("doctor", "--json").json
+    assert found["self_check"]["passed"] is True
+    assert found["packages"]["torch"]
+    assert found["threads"]["torch"] >= 1
+
+
+def test_missing_extras_have_their_line(monkeypatch):
+    monkeypatch.setattr(
+        doctor, "requires", lambda _: ["click>=8", 'no-such-thing>=1; extra == "odd"', "x; extra == 'test'"]
+    )
+    assert doctor.extras() == {"odd": {"packages": {"no-such-thing": None}, "install": "pip install 'bilex[odd]'"}}
+
+
+@pytest.mark.parametrize("broken", [lambda: 98.0, lambda: 1 / 0])
+def test_a_failed_check_is_1(bilex, monkeypatch, broken):
+    monkeypatch.setattr(doctor, "_rotation", broken)
+    result = bilex("doctor")
+    assert result.code == 1
+    assert "FAILED" in result.out
+
+
+def test_the_home_folder_is_not_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("BILEX_DATA", str(tmp_path / "data"))
+    found = doctor.data_folder()
+    assert (found["folder"].replace("\\", "/"), found["exists"]) == ("~/data", False)

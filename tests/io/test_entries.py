@@ -1,0 +1,122 @@
+import functools
+import io
+import struct
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bilex import Entry
+from bilex.io.entries import files_of, write_entries
+from bilex.io.stardict import order
+
+LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+ENTRIES = [
+    Entry("the", "le", 0.5, 1),
+    Entry("the", "la", 0.25, 2),
+    Entry("The", "Le", 0.4, 1),
+    Entry("élan", "<élan> & co", 0.3, 1),
+    Entry("zoo", "動物園", -0.1, 1),
+    Entry("New York", "New York", 0.9, 1),
+]
+
+
+def read_stardict(path):
+    """A small reader of our own: words in the order of the index, with their articles."""
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    assert head == "StarDict's dict ifo file"
+    about = dict(line.split("=", 1) for line in lines)
+    assert about["version"] == "2.4.2"
+    assert about["sametypesequence"] == "m"
+    index, articles = path.with_suffix(".idx").read_bytes(), path.with_suffix(".dict").read_bytes()
+    assert len(index) == int(about["idxfilesize"])
+    found, place = [], 0
+    while place < len(index):
+        end = index.index(b"\0", place)
+        offset, size = struct.unpack(">II", index[end + 1 : end + 9])
+        found.append((index[place:end].decode(), articles[offset : offset + size].decode()))
+        place = end + 9
+    assert len(found) == int(about["wordcount"])
+    return about, found
+
+
+def compare(first, second):
+    """The order that the format asks for: g_ascii_strcasecmp, then strcmp."""
+    one, other = first.encode() + b"\0", second.encode() + b"\0"
+    for fold in (lambda b: b + 32 if 65 <= b <= 90 else b, lambda b: b):
+        for a, b in zip(map(fold, one), map(fold, other), strict=False):
+            if a != b:
+                return a - b
+    return 0
+
+
+class TestStarDict:
+    def test_read_back(self, tmp_path):
+        path = tmp_path / "en-fr.ifo"
+        assert write_entries(path, ENTRIES, "stardict", ("en", "fr")) == 0
+        about, found = read_stardict(path)
+        assert about["bookname"] == "en-fr"
+        assert dict(found) == {
+            "New York": "New York",
+            "The": "Le",
+            "the": "le\nla",
+            "zoo": "動物園",
+            "élan": "<élan> & co",
+        }
+        assert [word for word, _ in found] == ["New York", "The", "the", "zoo", "élan"]
+        assert sorted(file.name for file in tmp_path.iterdir()) == sorted(p.name for p in files_of(path, "stardict"))
+
+    @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=8)))
+    def test_order(self, words):
+        assert sorted(words, key=order) == sorted(words, key=functools.cmp_to_key(compare))
+
+    def test_what_it_cannot_hold_is_left_out(self, tmp_path):
+        odd = [
+            Entry("a\0b", "x", 0, 1),
+            Entry("a" * 256, "x", 0, 1),
+            Entry("\ud800", "x", 0, 1),
+            Entry("b" * 255, "x", 0, 1),
+        ]
+        assert write_entries(tmp_path / "o.ifo", odd, "stardict") == 3
+        assert [word for word, _ in read_stardict(tmp_path / "o.ifo")[1]] == ["b" * 255]
+
+    def test_nothing_is_left_behind_by_a_failure(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("bilex.io.stardict.LARGEST", 3)
+        with pytest.raises(Exception, match="larger than a StarDict"):
+            write_entries(tmp_path / "o.ifo", ENTRIES, "stardict")
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestTmx:
+    def test_read_back(self, tmp_path):
+        write_entries(tmp_path / "o.tmx", ENTRIES, "tmx", ("en", "pt-BR"))
+        root = ElementTree.parse(tmp_path / "o.tmx").getroot()
+        assert (root.tag, root.get("version")) == ("tmx", "1.4")
+        head, body = root
+        needed = {"creationtool", "creationtoolversion", "segtype", "o-tmf", "adminlang", "srclang", "datatype"}
+        assert set(head.attrib) == needed
+        assert (head.get("srclang"), head.get("segtype")) == ("en", "phrase")
+        units = [
+            (
+                *(unit.findtext("seg") for unit in tu.iter("tuv")),
+                *(unit.get(LANG) for unit in tu.iter("tuv")),
+                *(prop.text for prop in tu.iter("prop")),
+            )
+            for tu in body
+        ]
+        assert units == [(e.source, e.target, "en", "pt-BR", f"{e.score:.6f}", str(e.rank)) for e in ENTRIES]
+        assert [child.tag for child in body[0]] == ["prop", "prop", "tuv", "tuv"]
+
+    @pytest.mark.parametrize("word", ["\x00", "a\x1f", "\ud800", "\uffff"])
+    def test_what_xml_cannot_hold_is_left_out(self, tmp_path, word):
+        assert write_entries(tmp_path / "o.tmx", [Entry(word, "x", 0, 1), Entry("x", "\x85", 0, 1)], "tmx") == 1
+        assert len(list(ElementTree.parse(tmp_path / "o.tmx").iter("tu"))) == 1
+
+    def test_standard_output(self, monkeypatch):
+        from pathlib import Path
+
+        monkeypatch.setattr(sys, "stdout", io.StringIO())
+        write_entries(Path("-"), ENTRIES, "tmx")
+        ElementTree.fromstring(sys.stdout.getvalue().encode())

@@ -1,0 +1,150 @@
+import dataclasses
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from bilex import EmbeddingTable, Lexicon, align
+from bilex.bench.statistics import bootstrap
+from bilex.report.citation import UNKNOWN, licences
+from bilex.report.page import page
+from bilex.report.run_report import make_run_report
+from bilex.report.training import training_charts
+
+
+@pytest.fixture(scope="module")
+def report(alignment, world):
+    return make_run_report(alignment, world.test)
+
+
+@pytest.fixture(scope="module")
+def text(report):
+    return page(report)
+
+
+def test_figures_are_those_of_evaluate_with_a_bootstrap_interval(report, alignment, world):
+    expected = alignment.evaluate(world.test)
+    found = report.to_json()["figures"]["test"]
+    assert found["csls"]["p_at_1"] == expected.scores.p_at_1
+    ranks = np.array(list(expected.ranks.values()))
+    assert list(found["csls"]["p_at_1_interval"].values()) == list(bootstrap(100.0 * (ranks <= 1)))
+    assert found["csls"]["mrr_interval"]["low"] < expected.scores.mrr < found["csls"]["mrr_interval"]["high"]
+    json.dumps(report.to_json())
+
+
+def test_right_and_wrong_answers_are_so(report, world):
+    gold = world.test.targets_of()
+    assert report.right
+    assert all(example.answers[0] in gold[example.word] and example.rank == 1 for example in report.right)
+    assert report.wrong
+    assert all(example.answers[0] not in gold[example.word] and example.rank > 1 for example in report.wrong)
+    scores = [example.score for example in report.gaps]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_wrong_entry_of_the_dictionary_is_found(exact, monkeypatch):
+    monkeypatch.setattr("bilex.report.examples.FAR", 20)
+    source, target = exact.train.pairs[3]
+    other = max(exact.train.pairs, key=lambda pair: abs(int(pair[1][1:]) - int(target[1:])))[1]
+    train = Lexicon.from_pairs([*exact.train.pairs[:3], (source, other), *exact.train.pairs[4:]])
+    made = align(exact.source, exact.target, train)
+    (found,) = make_run_report(made).doubtful
+    assert (found.word, found.gold, found.answers[0]) == (source, (other,), target)
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(text, world):
+    ElementTree.fromstring(text)
+    assert "http" not in text
+    assert "<script" not in text
+    assert not re.search(r"url\((?!#)", text)
+    for title in ("Figures", "What was aligned", "Coverage", "Hubs", "Right answers", "Wrong answers", "How to cite"):
+        assert f"<h2>{title}" in text
+    assert "Schönemann (1966)" in text
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_without_a_test_dictionary_it_says_so(alignment):
+    report = make_run_report(alignment)
+    assert "No test dictionary was given" in report.sentences()[0]
+    ElementTree.fromstring(page(report, plots=False))
+
+
+def test_words_that_were_trained_on_are_named(alignment, world):
+    report = make_run_report(alignment, world.train)
+    assert f"{len(world.train)} of these words were trained on" in report.sentences()[1]
+
+
+def test_the_dev_words_of_a_method_that_chooses_are_no_measure(world):
+    made = align(world.source, world.target, world.train, method="geomm")
+    said = make_run_report(made, world.test).sentences()
+    assert "no measure of the run" in said[2]
+    given = world.train.split(0.2, rng_seed=0)
+    plain = align(world.source, world.target, given[0], dev=given[1])
+    assert not any("choices" in sentence for sentence in make_run_report(plain).sentences())
+
+
+def test_without_any_dictionary(alignment):
+    empty = dataclasses.replace(alignment, train=Lexicon.from_pairs([]), _indexes={})
+    report = make_run_report(empty)
+    assert report.doubtful == []
+    ElementTree.fromstring(page(report, plots=False))
+
+
+def test_hostile_words_stay_text(world):
+    words = ["</td><script>alert(1)</script>", "\x00&amp;", *world.source.words[2:]]
+    source = EmbeddingTable(words, world.source.rows)
+    pairs = [(words[int(a[1:])], b) for a, b in (*world.train, *world.test)]
+    made = align(source, world.target, Lexicon.from_pairs(pairs[:80]))
+    text = page(make_run_report(made, Lexicon.from_pairs(pairs)), plots=False)
+    ElementTree.fromstring(text)
+    assert "<script" not in text
+
+
+class TestTraining:
+    def test_a_line_for_each_part_and_a_panel_for_each_figure(self):
+        records = [
+            {
+                "round": r,
+                "stage": "choose",
+                "epoch": e,
+                "dev": 0.5 + 0.1 * e * r,
+                "loss": 1.0 / (e + 1),
+                "train_seconds": e,
+            }
+            for r in (1, 2)
+            for e in range(3)
+        ]
+        (chart,) = training_charts(records)
+        assert [title for title, _ in chart.panels] == ["dev", "loss"]
+        assert [line.label for line in chart.panels[0][1]] == ["stage choose, round 1", "stage choose, round 2"]
+        assert chart.panels[0][1][0].x == (0, 1, 2)
+
+    def test_what_does_not_change_or_has_one_point_is_left_out(self):
+        assert training_charts([{"epoch": 0, "loss": 1.0}]) == []
+        assert training_charts([{"round": i, "loss": 1.0, "kept_round": i} for i in range(4)]) == []
+        assert training_charts([{"stage": "context", "seconds": 1.0}]) == []
+
+    def test_a_new_line_where_epochs_begin_again(self):
+        records = [{"epoch": e, "loss": -e} for e in (0, 1, 0, 1, 2)]
+        assert [line.x for line in training_charts(records)[0].panels[0][1]] == [(0, 1), (0, 1, 2)]
+
+
+class TestLicences:
+    def test_fetched_files_have_theirs(self, tmp_path):
+        folder = tmp_path / "muse"
+        (folder / ".fetched").mkdir(parents=True)
+        (folder / ".fetched" / "wiki.en.vec.json").write_text("{}")
+        (row,) = licences({"source": str(folder / "wiki.en.vec"), "dev": None})
+        assert row[:3] == ("source", "wiki.en.vec", "CC BY-SA 3.0")
+
+    def test_others_are_not_known(self, tmp_path):
+        assert licences({"train": str(tmp_path / "muse" / "a.txt")}) == [("train", "a.txt", UNKNOWN, UNKNOWN)]
+
+    def test_the_sample_has_a_notice(self):
+        from bilex import sample
+
+        (row,) = licences({"source": str(sample.load("en-fr").source.origin)})
+        assert "NOTICE" in row[2]

@@ -1,0 +1,37 @@
+import sys
+
+import pytest
+
+from bilex import Entry, MissingExtraError, Translation, to_frame
+
+
+def test_a_lexicon(alignment):
+    frame = alignment.to_frame(n=2, max_rank=5)
+    assert frame.columns == ["source", "target", "score", "rank"]
+    assert frame.rows() == [tuple(entry) for entry in alignment.induce(n=2, max_rank=5)]
+
+
+def test_translations(alignment):
+    frame = to_frame(alignment.translate(["s1", "zzz"], 2))
+    first = alignment.translate(["s1"], 2)[0].candidates
+    assert frame.rows() == [
+        *(("s1", candidate.word, candidate.score, i + 1, "table") for i, candidate in enumerate(first)),
+        ("zzz", None, None, None, None),
+    ]
+
+
+def test_nothing():
+    assert to_frame([]).columns == ["source", "target", "score", "rank"]
+    assert to_frame([Translation("x", (), None)]).rows() == [("x", None, None, None, None)]
+
+
+def test_pandas():
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = to_frame([Entry("a", "b", 0.5, 1)], library="pandas")
+    assert frame.to_dict("list") == {"source": ["a"], "target": ["b"], "score": [0.5], "rank": [1]}
+
+
+def test_pandas_is_an_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"bilex\[pandas\]"):
+        to_frame([], library="pandas")
