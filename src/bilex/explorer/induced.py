@@ -58,7 +58,8 @@ class Induced:
             return
         with contextlib.suppress(OSError, SafetensorError, KeyError):
             arrays = load_file(self._file(direction))
-            best = Best(arrays["rows"], arrays["scores"])
+            # Copied: a file that is cut short while it is mapped into memory would end the program.
+            best = Best(arrays["rows"].clone(), arrays["scores"].clone())
             if self._fits(direction, best):
                 self.best[direction] = best
 
