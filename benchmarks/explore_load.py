@@ -4,8 +4,9 @@
     python benchmarks/explore_load.py RUN --make 200000 --dim 300
 
 It starts the server on the run, waits until its lexicon is prepared (`--no-wait`: only until it translates), warms it
-up, and prints the times of the requests in milliseconds, errors, requests per second, and the server's resident memory
-before and after (Linux only). With `-n` above 10, which is more than is kept of each word, every request is a search.
+up, and prints the times of the requests, errors, requests per second, and, on Linux, the server's processor time and
+its resident memory before and after. With `-n` above 10, which is more than is kept of each word, every request is a
+search.
 `--make` first writes a run of so many random words in each language.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import subprocess
 import sys
@@ -48,7 +50,7 @@ def main() -> None:
             report = measure(url, server.pid, args)
         finally:
             server.terminate()
-    print(json.dumps(report) if args.json else "\n".join(f"{name:26}{value}" for name, value in report.items()))
+    print(json.dumps(report) if args.json else "\n".join(f"{name:30}{value}" for name, value in report.items()))
 
 
 def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
@@ -56,10 +58,10 @@ def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
     words = EmbeddingTable.read(args.run / "source.safetensors").words
     chosen = random.Random(0).choices(words, k=args.requests)
     asyncio.run(load(url, paths(args.path, chosen[: args.clients * 4], args.n), args.clients))
-    before = resident(pid)
+    before, busy = resident(pid), processor_seconds(pid)
     started = time.perf_counter()
     times, errors = asyncio.run(load(url, paths(args.path, chosen, args.n), args.clients))
-    seconds = time.perf_counter() - started
+    seconds, busy = time.perf_counter() - started, processor_seconds(pid) - busy
     times.sort()
     return {
         "words": len(words),
@@ -70,6 +72,7 @@ def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
         "slowest (ms)": round(1000 * times[-1], 1),
         "errors": errors,
         "requests per second": round(args.requests / seconds, 1),
+        "processor time of each (ms)": round(1000 * busy / args.requests, 2),
         "resident before (MB)": before,
         "resident after (MB)": resident(pid),
     }
@@ -134,6 +137,15 @@ def resident(pid: int) -> float | None:
     if not path.exists():
         return None
     return round(int(path.read_text().split("VmRSS:")[1].split()[0]) / 1024, 1)
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used of all cores, which other work on the machine hardly changes; 0 where it is not told."""
+    path = Path(f"/proc/{pid}/stat")
+    if not path.exists():
+        return 0.0
+    user, system = path.read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def make_run(folder: Path, words: int, dim: int) -> None:

@@ -33,8 +33,8 @@ def test_the_parts_of_a_score_make_the_score(explorer):
 
 
 def test_ranks_and_losers(explorer):
-    _, vector = explorer.vector("source", explorer.table("source").words[3])
-    found = explorer.explain("source", vector, 7).result(60)
+    row, vector = explorer.vector("source", explorer.table("source").words[3])
+    found = explorer.explain("source", row, vector, 7).result(60)
     cosines = explorer.index.z @ vector
     scores = 2 * cosines - explorer.search.penalty("target")
     by_score, by_cosine = (values.argsort(descending=True).tolist() for values in (scores, cosines))
@@ -53,10 +53,17 @@ def test_neighbours_leave_the_word_out(explorer):
 
 
 def test_many_at_once_are_as_one_by_one(explorer):
-    vectors = [explorer.vector("source", word)[1] for word in explorer.table("source").words[:40]]
-    together = [explorer.explain("source", vector, 5) for vector in vectors]
-    for vector, found in zip(vectors, together, strict=True):
-        assert found.result(60).rows == explorer.explain("source", vector, 5).result(60).rows
+    asked = [explorer.vector("source", word) for word in explorer.table("source").words[:40]]
+    together = [explorer.explain("source", *query, 3 + i % 5) for i, query in enumerate(asked)]
+    for i, (query, found) in enumerate(zip(asked, together, strict=True)):
+        assert found.result(60).rows == explorer.explain("source", *query, 3 + i % 5).result(60).rows
+
+
+def test_a_vector_of_no_word_has_an_r_too(explorer):
+    row, vector = explorer.vector("source", explorer.table("source").words[3])
+    own, other = (explorer.translate("source", known, vector, 12).result(60) for known in (row, None))
+    assert own.rows == other.rows
+    assert abs(own.own - other.own) < 1e-5
 
 
 def test_kept_translations_are_found_again_and_damage_is_not_believed(explorer, run):

@@ -25,7 +25,7 @@ COMMANDS = {
     "translate": ("translate", "Translate words."),
     "induce": ("translate", "Write the whole bilingual lexicon."),
     "export": ("translate", "Write the mapped word vectors."),
-    "explore": ("explore", "Look into an alignment and correct its lexicon, on a local web page."),
+    "explore": ("explore", "Look into an alignment and correct its lexicon."),
     "bench": ("bench", "Measure systems on many language pairs, and report on them."),
 }
 """Where each command lives, and its line in the help (kept here so that `bilex --help` need not import them)."""

@@ -91,7 +91,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
     @app.get("/api/explain")
     async def explain(word: Word, side: Side, n: Number = 10) -> Response:
         row, vector = await _vector(explorer, side, word)
-        found = await _result(explorer.explain(side, vector, n))
+        found = await _result(explorer.explain(side, row, vector, n))
         near = await _result(explorer.neighbours(side, row, vector, n))
         own = await asyncio.to_thread(views.personal_view, explorer, side, row)
         return JSONResponse(
@@ -109,7 +109,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
         row, vector = await _vector(explorer, side, word)
         if row is None:
             raise HTTPException(404, f"{word!r} is not in the table, so that it has no place among its words")
-        found = await _result(explorer.explain(side, vector, n))
+        found = await _result(explorer.explain(side, row, vector, n))
         near = await _result(explorer.neighbours(side, row, vector, n))
         places = {side: [row, *near.rows], OTHER[side]: found.rows}
         return JSONResponse(await asyncio.to_thread(views.map_view, explorer, places, (side, row)))

@@ -72,11 +72,11 @@ class Explorer:
         best = self.induced.best.get(direction)
         if row is not None and best is not None and n <= N and all(map(self.search.ready, OTHER)):
             return self.search.known(direction, row, best.rows[row, :n].long(), best.scores[row, :n])
-        return self._ask(Wanted(other, "best"), Query(vector, n))
+        return self._ask(Wanted(other, "best"), Query(vector, n, row))
 
-    def explain(self, side: Side, vector: Tensor, n: int) -> Future[Ranked]:
+    def explain(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked]:
         """The best translations and the nearest words of the other language, with their ranks by score and cosine."""
-        return self._ask(Wanted(OTHER[side], "explained"), Query(vector, n))
+        return self._ask(Wanted(OTHER[side], "explained"), Query(vector, n, row))
 
     def neighbours(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked]:
         """The nearest words of that language itself."""
@@ -91,10 +91,10 @@ class Explorer:
         made = torch.from_numpy(table.vector(word)).to(self.alignment.device)
         return None, self.alignment.map_rows(made[None], side)[0]
 
-    def back(self, side: Side, row: int) -> int | None:
-        """The best translation of a word into the other language, if it was found before."""
+    def back(self, side: Side, rows: list[int]) -> list[int] | None:
+        """The best translations of some words into the other language, if they were found before."""
         best = self.induced.best.get(DIRECTION[side])
-        return None if best is None else int(best.rows[row, 0])
+        return None if best is None else best.rows[rows, 0].tolist()
 
     @cached_property
     def entries(self) -> Entries:

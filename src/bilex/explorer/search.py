@@ -23,7 +23,7 @@ class Wanted(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A unit row of the shared space, and how many candidates it wants; `row` is its own place, left out if near."""
+    """A unit row of the shared space, and how many candidates it wants; `row` is its place in its own table, if any."""
 
     vector: Tensor
     n: int
@@ -71,9 +71,17 @@ class Search:
         cosines = torch.stack([query.vector for query in queries]) @ self.rows(key.side).T
         if key.kind == "near":
             return [_near(*pair) for pair in zip(queries, cosines, strict=True)]
-        explained = key.kind == "explained"
-        penalty = self.penalty(key.side)
-        return [self._rank(*pair, penalty, explained) for pair in zip(queries, cosines, strict=True)]
+        penalty, own = self.penalty(key.side), self._own(key.side, queries, cosines)
+        scores = torch.add(-penalty, cosines, alpha=2)  # r(query) comes later: it is the same for all candidates
+        best = scores.topk(min(max(query.n for query in queries), len(penalty))).indices
+        told = []
+        for i, query in enumerate(queries):
+            rows = best[i, : query.n]
+            if key.kind == "explained":
+                nearest = cosines[i].topk(len(rows)).indices
+                rows = torch.cat([rows, nearest[~torch.isin(nearest, rows)]])
+            told.append(_tell(rows, scores[i], cosines[i], penalty, own[i], explained=key.kind == "explained"))
+        return told
 
     def known(self, direction: Direction, row: int, candidates: Tensor, scores: Tensor) -> Ranked:
         """Candidates found earlier for a word of the table, with what belongs to them."""
@@ -82,23 +90,15 @@ class Search:
         penalties, own = self.penalty(side)[candidates], float(self.penalty(own_side)[row])
         return Ranked(candidates.tolist(), scores.tolist(), cosines.tolist(), penalties.tolist(), own, [], [])
 
-    def _rank(self, query: Query, cosines: Tensor, penalty: Tensor, explained: bool) -> Ranked:
-        n = min(query.n, len(cosines))
-        own = float(cosines.topk(min(self.k, len(cosines))).values.mean())
-        scores = 2 * cosines - penalty - own
-        best = scores.topk(n).indices
-        if explained:
-            nearest = cosines.topk(n).indices
-            best = torch.cat([best, nearest[~torch.isin(nearest, best)]])
-        return Ranked(
-            best.tolist(),
-            scores[best].tolist(),
-            cosines[best].tolist(),
-            penalty[best].tolist(),
-            own,
-            _ranks(scores, best) if explained else [],
-            _ranks(cosines, best) if explained else [],
-        )
+    def _own(self, side: Side, queries: list[Query], cosines: Tensor) -> list[float]:
+        """The r of each query, known if all are words of the other table and theirs have been computed."""
+        other: Side = "target" if side == "source" else "source"
+        rows = [query.row for query in queries if query.row is not None]
+        if len(rows) == len(queries) and self.ready(other):
+            known: list[float] = self.penalty(other)[rows].tolist()
+            return known
+        found: list[float] = cosines.topk(min(self.k, cosines.shape[1])).values.mean(1).tolist()
+        return found
 
 
 def sides(direction: Direction) -> tuple[Side, Side]:
@@ -113,6 +113,18 @@ def _near(query: Query, cosines: Tensor) -> Ranked:
     found = cosines.topk(min(query.n, len(cosines) - (query.row is not None)))
     values = found.values.tolist()
     return Ranked(found.indices.tolist(), values, values, [], 0.0, [], [])
+
+
+def _tell(rows: Tensor, scores: Tensor, cosines: Tensor, penalty: Tensor, own: float, *, explained: bool) -> Ranked:
+    return Ranked(
+        rows.tolist(),
+        (scores[rows] - own).tolist(),
+        cosines[rows].tolist(),
+        penalty[rows].tolist(),
+        own,
+        _ranks(scores, rows) if explained else [],
+        _ranks(cosines, rows) if explained else [],
+    )
 
 
 def _ranks(values: Tensor, rows: Tensor) -> list[int]:

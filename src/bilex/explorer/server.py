@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import ipaddress
 import socket
+import sys
 import threading
 import webbrowser
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,8 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in range(port, min(port + TRIES, 65536)) if port else (0,):
         bound = socket.socket(family, socket.SOCK_STREAM)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform != "win32":  # there it would share a port that is taken
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, number))
             bound.listen(128)

@@ -44,16 +44,16 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
     """Candidates with their figures, whether they lead back to the word, and what was decided about the pair."""
     other = OTHER[side]
     words, decisions = explorer.table(other).words, explorer.corrections.current()
+    back = explorer.back(other, found.rows)
     listed = []
     for place, j in enumerate(found.rows):
-        back = explorer.back(other, j)
         pair = (word, words[j]) if side == "source" else (words[j], word)
         figures = {"score": found.scores[place], "cosine": found.cosines[place], "r": found.penalties[place]}
         listed.append(
             {
                 "word": words[j],
                 **{name: round(value, DIGITS) for name, value in figures.items()},
-                "mutual": None if back is None or row is None else back == row,
+                "mutual": None if back is None or row is None else back[place] == row,
                 "decision": decision_view(decisions.get(pair)),
                 **_ranks(found, place),
             }

@@ -24,7 +24,8 @@ export function wordAddress(text, side) {
 }
 
 export function number(value, digits = 3) {
-  return value.toFixed(digits).replace("-", "−");
+  const text = value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
 export function say(text) {

@@ -49,21 +49,24 @@ function table(data, text, side) {
     [rCandidate, "Mean cosine of the candidate with its nearest in the other language; large for hubs"],
     ...(explained ? [["by cosine", "Rank by cosine alone"]] : []), ["back", "Whether the best translation of the candidate is this word"], ["", null],
   ];
-  const body = h("tbody", {}, data.candidates.map((candidate, i) => row(candidate, i, data.r, text, side, explained)));
+  const body = h("tbody", { role: "rowgroup" }, data.candidates.map((candidate, i) => row(candidate, i, data.r, text, side, explained)));
   roving(body, "tr");
-  return h("table", {},
-    h("thead", {}, h("tr", {}, heads.map(([name, title], i) => h("th", { scope: "col", title, class: i > 1 && i < heads.length - 2 ? "number" : null }, symbol(name))))), body);
+  // Roles are written out because on a narrow screen the rows are shown as cards, which takes those of a table away.
+  return h("table", { role: "table", class: "candidates" },
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map(([name, title], i) => h("th", { role: "columnheader", scope: "col", title, class: i > 1 && i < heads.length - 1 ? "number" : null }, symbol(name))))), body);
 }
 
 function row(candidate, i, own, text, side, explained) {
   const pair = side === "source" ? { source: text, suggestion: candidate.word } : { source: candidate.word, suggestion: text };
   const rank = candidate.score_rank ?? i + 1;
   const moved = explained && candidate.cosine_rank !== rank;
-  const made = h("tr", { tabindex: -1, "data-entry": true, "data-verdict": candidate.decision?.verdict ?? "open" },
-    h("td", {}, String(rank)), h("td", {}, wordLink(candidate.word, OTHER[side])), h("td", { class: "number" }, number(candidate.score)),
-    h("td", { class: "number" }, number(candidate.cosine)), h("td", { class: "number" }, number(own)), h("td", { class: "number" }, number(candidate.r)),
-    explained ? h("td", { class: "number" }, moved ? h("strong", {}, String(candidate.cosine_rank)) : String(candidate.cosine_rank)) : null,
-    h("td", { class: "number" }, candidate.mutual === null ? "" : candidate.mutual ? "yes" : "no"), h("td", {}, decisionCell(pair, candidate.decision)));
+  const figure = (label, value) => h("td", { role: "cell", class: "number", "data-label": label }, value);
+  const cell = (...content) => h("td", { role: "cell" }, content);
+  const made = h("tr", { role: "row", tabindex: -1, "data-entry": true, "data-verdict": candidate.decision?.verdict ?? "open" },
+    cell(String(rank)), cell(wordLink(candidate.word, OTHER[side])), figure("CSLS", number(candidate.score)), figure("cosine", number(candidate.cosine)),
+    figure(side === "source" ? "r_T" : "r_S", number(own)), figure(side === "source" ? "r_S" : "r_T", number(candidate.r)),
+    explained ? figure("by cosine", moved ? h("strong", {}, String(candidate.cosine_rank)) : String(candidate.cosine_rank)) : null,
+    figure("back", candidate.mutual === null ? "" : candidate.mutual ? "yes" : "no"), cell(decisionCell(pair, candidate.decision)));
   decisionKeys(made, () => made.nextElementSibling?.focus());
   return made;
 }
