@@ -19,8 +19,8 @@ This page is made from the program by `python tools/update_command_docs.py`.
 
 Results go to standard output, everything else to standard error, so that output can be piped. The exit code is 0 when
 it is done, 1 when it could not be done (the message says why and what to do), 2 when the command line was wrong.
-A run folder (RUN) is what `bilex align` writes; `evaluate`, `report`, `similarity`, `translate`, `induce` and
-`export` read it.
+A run folder (RUN) is what `bilex align` writes; `evaluate`, `report`, `similarity`, `translate`, `induce`, `export` and
+`explore` read it.
 """
 
 

@@ -100,6 +100,10 @@ class Alignment:
         """The whole target table in the shared space, unit rows."""
         return unit(self.mapping.target(self._normalized_target))
 
+    def normalized(self, side: Side = "source") -> Tensor:
+        """The whole source or target table as the mapping takes it: normalized, not yet mapped."""
+        return self._normalized_source if side == "source" else self._normalized_target
+
     def map_rows(self, rows: Tensor, side: Side = "source") -> Tensor:
         """New vectors of the source or target space in the shared space, unit rows."""
         if side == "source":

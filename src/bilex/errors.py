@@ -33,6 +33,10 @@ class ResultsError(BilexError):
     """Results of a suite cannot be read, or there are none."""
 
 
+class ExplorerError(BilexError):
+    """The page of `bilex explore` cannot be shown, or corrections cannot be kept."""
+
+
 class MissingExtraError(BilexError):
     """An optional dependency is needed and not installed."""
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "translate": ("translate", "Translate words."),
     "induce": ("translate", "Write the whole bilingual lexicon."),
     "export": ("translate", "Write the mapped word vectors."),
+    "explore": ("explore", "Look into an alignment and correct its lexicon."),
     "bench": ("bench", "Measure systems on many language pairs, and report on them."),
     "doctor": ("doctor", "Say what this installation is made of, and whether it works."),
     "completion": ("completion", "Print what makes a shell complete the commands of bilex."),

@@ -9,6 +9,8 @@ import torch
 from scipy.stats import skew
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from bilex.retrieval import Index
     from bilex.retrieval.base import Direction
 
@@ -40,7 +42,16 @@ def hubness(index: Index, *, k: int = 10, direction: Direction = "forward") -> H
     """
     queries, candidates = (index.x, index.z) if direction == "forward" else (index.z, index.x)
     found = index.topk(queries, k, direction, rows=torch.arange(len(queries), device=queries.device)).indices
-    counts = torch.bincount(found.flatten(), minlength=len(candidates)).cpu()
+    return describe(occurrences(found, len(candidates)), k=k)
+
+
+def occurrences(found: Tensor, candidates: int) -> Tensor:
+    """N_k of each candidate: (m,).  found: (n, k), the rows of the k best candidates of each query."""
+    return torch.bincount(found.flatten(), minlength=candidates).cpu()
+
+
+def describe(counts: Tensor, *, k: int) -> Hubness:
+    """The distribution of N_k in a few numbers."""
     top = counts.topk(min(10, len(counts)))
     return Hubness(
         k=k,

@@ -21,9 +21,14 @@ def adapt(rows: Tensor, context: Tensor, w: Tensor, activation: Activation) -> T
     """
     if activation == "none":
         return rows
+    return unit(rows + offsets(context, w, activation))
+
+
+def offsets(context: Tensor, w: Tensor, activation: Activation) -> Tensor:
+    """σ(x̄ W), by which each word is moved: (n, d)."""
     offset = context @ w
     if activation == "tanh":
-        offset = offset.tanh()
-    elif activation == "sigmoid":
-        offset = 2 * offset.sigmoid() - 1
-    return unit(rows + offset)
+        return offset.tanh()
+    if activation == "sigmoid":
+        return 2 * offset.sigmoid() - 1
+    return offset

@@ -1,0 +1,167 @@
+"""The server of `bilex explore` under load: many clients that translate random words, each as fast as it is answered.
+
+    python benchmarks/explore_load.py RUN [--requests 5000] [--clients 32] [-n 10] [--json]
+    python benchmarks/explore_load.py RUN --make 200000 --dim 300
+
+It starts the server on the run, waits until its lexicon is prepared (`--no-wait`: only until it translates), warms it
+up, and prints the times of the requests, errors, requests per second, and, on Linux, the server's processor time and
+its resident memory before and after. With `-n` above 10, which is more than is kept of each word, every request is a
+search.
+`--make` first writes a run of so many random words in each language.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from bilex import EmbeddingTable
+
+
+def main() -> None:
+    """Print what the clients saw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--requests", type=int, default=5000)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("-n", type=int, default=10)
+    parser.add_argument("--path", default="translate", choices=["translate", "explain", "map", "complete"])
+    parser.add_argument("--no-wait", action="store_true")
+    parser.add_argument("--make", type=int, metavar="WORDS")
+    parser.add_argument("--dim", type=int, default=300)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    if args.make:
+        make_run(args.run, args.make, args.dim)
+    command = [sys.executable, "-m", "bilex", "explore", args.run, "--port", "0", "--no-open", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            url = json.loads(server.stdout.readline())["url"]
+            wait_until_ready(url, lexicon=not args.no_wait)
+            report = measure(url, server.pid, args)
+        finally:
+            server.terminate()
+    print(json.dumps(report) if args.json else "\n".join(f"{name:30}{value}" for name, value in report.items()))
+
+
+def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
+    """Warm up, then all requests."""
+    words = EmbeddingTable.read(args.run / "source.safetensors").words
+    chosen = random.Random(0).choices(words, k=args.requests)
+    asyncio.run(load(url, paths(args.path, chosen[: args.clients * 4], args.n), args.clients))
+    before, busy = resident(pid), processor_seconds(pid)
+    started = time.perf_counter()
+    times, errors = asyncio.run(load(url, paths(args.path, chosen, args.n), args.clients))
+    seconds, busy = time.perf_counter() - started, processor_seconds(pid) - busy
+    times.sort()
+    return {
+        "words": len(words),
+        "request": f"{args.path}, n={args.n}",
+        "requests": args.requests,
+        "clients": args.clients,
+        **{f"p{share} (ms)": round(1000 * at(times, share / 100), 1) for share in (50, 95, 99)},
+        "slowest (ms)": round(1000 * times[-1], 1),
+        "errors": errors,
+        "requests per second": round(args.requests / seconds, 1),
+        "processor time of each (ms)": round(1000 * busy / args.requests, 2),
+        "resident before (MB)": before,
+        "resident after (MB)": resident(pid),
+    }
+
+
+def at(times: list[float], share: float) -> float:
+    """The time within which that share of the requests was answered."""
+    return times[min(len(times) - 1, int(share * len(times)))]
+
+
+def paths(path: str, words: list[str], n: int) -> list[str]:
+    """What is asked for."""
+    name = "text" if path == "complete" else "word"
+    return [f"/api/{path}?{name}={quote(word, safe='')}&side=source&n={n}" for word in words]
+
+
+async def load(url: str, asked: list[str], clients: int) -> tuple[list[float], int]:
+    """All requests, by so many clients at a time: the times, and how many were not answered with 200."""
+    place, waiting = urlsplit(url), asked[::-1]
+    times: list[float] = []
+    errors = 0
+
+    async def client() -> None:
+        nonlocal errors
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        while waiting:
+            path = waiting.pop()
+            started = time.perf_counter()
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
+            errors += await status(reader) != 200
+            times.append(time.perf_counter() - started)
+        writer.close()
+        await writer.wait_closed()
+
+    await asyncio.gather(*(client() for _ in range(clients)))
+    return times, errors
+
+
+async def status(reader: asyncio.StreamReader) -> int:
+    """Read one answer, and give its status."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    await reader.readexactly(int(head.split("content-length:")[1].split("\r\n")[0]))
+    return int(head.split()[1])
+
+
+def wait_until_ready(url: str, *, lexicon: bool) -> None:
+    """Until it translates, or until the whole lexicon is there."""
+    while True:
+        with urllib.request.urlopen(f"{url}api/status") as answer:
+            told = json.load(answer)
+        if told["preparation"]["error"]:
+            sys.exit(told["preparation"]["error"])
+        if told["ready"]["lexicon"] if lexicon else told["ready"]["translations"]["source"]:
+            return
+        print(f"\r{told['preparation']['step']}: {told['preparation']['share']:.1%}", end="\r", file=sys.stderr)
+        time.sleep(1)
+
+
+def resident(pid: int) -> float | None:
+    """The memory that a process has now, in megabytes."""
+    path = Path(f"/proc/{pid}/status")
+    if not path.exists():
+        return None
+    return round(int(path.read_text().split("VmRSS:")[1].split()[0]) / 1024, 1)
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used of all cores, which other work on the machine hardly changes; 0 where it is not told."""
+    path = Path(f"/proc/{pid}/stat")
+    if not path.exists():
+        return 0.0
+    user, system = path.read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def make_run(folder: Path, words: int, dim: int) -> None:
+    """A run of random words: two languages that are turned against each other, with noise."""
+    import numpy as np
+
+    from bilex import Lexicon, align
+
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((words, dim), dtype=np.float32)
+    turned = x @ np.linalg.qr(rng.standard_normal((dim, dim)))[0].astype(np.float32)
+    z = turned + 0.5 * rng.standard_normal((words, dim), dtype=np.float32)
+    source = EmbeddingTable([f"s{i}" for i in range(words)], x)
+    target = EmbeddingTable([f"t{i}" for i in range(words)], z)
+    align(source, target, Lexicon.from_pairs((f"s{i}", f"t{i}") for i in range(min(5000, words)))).save(folder)
+
+
+if __name__ == "__main__":
+    main()

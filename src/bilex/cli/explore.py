@@ -1,0 +1,144 @@
+"""bilex explore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bilex.cli import options
+from bilex.errors import ExplorerError
+
+if TYPE_CHECKING:
+    from bilex.alignment import Alignment
+    from bilex.explorer.corrections import Corrections
+    from bilex.lexicon import Lexicon
+
+CORRECTIONS = "corrections.sqlite"
+PORT = 8421  # kept here so that the help need not import it; a test holds it equal to that of bilex.explorer
+
+
+@click.command()
+@click.argument("run", type=options.RunPath)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="Port, or the next that is free; 0 for any.",
+)
+@click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")
+@click.option("--corrections", type=options.FilePath, help=f"SQLite file of decisions.  [default: RUN/{CORRECTIONS}]")
+@click.option(
+    "--export",
+    "export_to",
+    type=options.FilePath,
+    help="Write accepted and corrected pairs to a file, - for standard output, and show no page.",
+)
+@click.option("--with-train", is_flag=True, help="Export the run's own dictionary too, without what was rejected.")
+@click.option("--force", is_flag=True, help="Replace the exported file if it exists.")
+@click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of csls.")
+@options.device
+@options.as_json
+def explore(
+    run: Path,
+    host: str,
+    port: int,
+    show: bool,
+    corrections: Path | None,
+    export_to: Path | None,
+    with_train: bool,
+    force: bool,
+    k: int,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Look into the alignment in RUN on a local web page, and accept, reject or correct its translations.
+
+    Only this machine can open the page, unless --host says otherwise. Decisions are kept in the run folder at once.
+    What --export writes is read by `bilex align --train`. End it with Ctrl-C.
+    """
+    from bilex.run import describe
+
+    describe(run)  # refuse what is no run before anything is made in it
+    file = corrections or run / CORRECTIONS
+    if export_to is not None:
+        _export(run, file, export_to, with_train=with_train, force=force, device=device, as_json=as_json)
+        return
+    if with_train or force:
+        raise click.UsageError("--with-train and --force belong to --export FILE")
+    _serve(run, file, host, port, k=k, show=show, device=device, as_json=as_json)
+
+
+def _serve(run: Path, file: Path, host: str, port: int, *, k: int, show: bool, device: str, as_json: bool) -> None:
+    from bilex.explorer import server
+
+    server.require_packages()
+    from bilex.explorer.app import make_app
+    from bilex.explorer.corrections import Corrections
+    from bilex.explorer.explorer import Explorer
+
+    kept = Corrections(file)
+    bound = server.listen(host, port)
+    explorer = Explorer(options.load_run(run, device), kept, k=k)
+    url = server.address(bound)
+
+    def tell() -> None:
+        _tell(url, host, port, as_json=as_json)
+        if show:
+            server.open_browser(url)
+
+    server.serve(make_app(explorer, host=host), bound, on_start=tell)
+    options.say(f"ended; decisions are in {file}")
+
+
+def _tell(url: str, host: str, port: int, *, as_json: bool) -> None:
+    from bilex.explorer.server import is_loopback
+
+    if not is_loopback(host):
+        options.say(
+            f"warning: {host} can be reached from other machines: whoever opens the page can read the run and change "
+            "its corrections, and what is sent is not encrypted"
+        )
+    if port and f":{port}/" not in url:
+        options.say(f"port {port} is taken; using the next that is free")
+    if as_json:
+        options.print_json({"url": url})
+    options.say(f"the page is at {url}; Ctrl-C ends it")
+
+
+def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: bool, device: str, as_json: bool) -> None:
+    from bilex.explorer.corrections import Corrections
+    from bilex.io.dictionary import written_line
+
+    options.check_free(output, force=force)
+    if not file.is_file():
+        raise ExplorerError(f"{file}: there are no corrections yet; make some with bilex explore {run}")
+    train = _dictionary(options.load_run(run, device)) if with_train else None
+    lexicon = _decided(Corrections(file), run).lexicon(train)
+    if output == Path("-"):
+        for number, pair in enumerate(lexicon, 1):
+            click.echo(written_line(number, *pair), nl=False)
+    else:
+        lexicon.write(output)
+    if as_json and output != Path("-"):
+        options.print_json({"pairs": len(lexicon), "written": str(output)})
+    options.say(f"{len(lexicon):,} pairs written to {'standard output' if output == Path('-') else output}")
+
+
+def _decided(corrections: Corrections, run: Path) -> Corrections:
+    """The corrections, if there are any right pairs among them."""
+    if not len(corrections.lexicon()):
+        raise ExplorerError(
+            f"{corrections.path}: no pair was accepted or corrected yet; decide some with bilex explore {run}"
+        )
+    return corrections
+
+
+def _dictionary(alignment: Alignment) -> Lexicon:
+    """What the run was given to learn from: its train pairs, and dev too where that was held out of them."""
+    if alignment.dev is None or alignment.provenance["inputs"]["dev"] is not None:
+        return alignment.train
+    return alignment.train.union(alignment.dev)

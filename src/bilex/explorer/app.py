@@ -1,0 +1,148 @@
+"""The web application: the page, and what it asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from bilex.errors import BilexError, TableError
+from bilex.explorer import views
+from bilex.explorer.corrections import LONGEST
+from bilex.explorer.explorer import OTHER, Explorer, NotReadyError
+from bilex.explorer.guard import Guard
+from bilex.explorer.lexicon_routes import lexicon_routes
+from bilex.explorer.page import page, static_files
+from bilex.retrieval.base import Side  # noqa: TC001 (read by FastAPI)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bilex.explorer.search import Ranked
+
+Word = Annotated[str, Query(min_length=1, max_length=LONGEST)]
+Number = Annotated[int, Query(ge=1, le=50)]
+
+
+def make_app(explorer: Explorer, *, host: str = "127.0.0.1", token: str | None = None) -> Guard:
+    """The application over a run; the explorer's threads end with it."""
+    token = token or secrets.token_urlsafe(32)
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        explorer.preparation.start()
+        yield
+        await asyncio.to_thread(explorer.close)
+
+    app = FastAPI(lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
+    _page_routes(app, token)
+    _word_routes(app, explorer)
+    app.include_router(lexicon_routes(explorer))
+    _error_handlers(app)
+    return Guard(app, token, host)
+
+
+def _page_routes(app: FastAPI, token: str) -> None:
+    @app.get("/")
+    async def index() -> Response:
+        sent = page(token)
+        return Response(sent.content, media_type=sent.kind)
+
+    @app.get("/static/{name}")
+    async def static(name: str) -> Response:
+        sent = static_files().get(name)
+        if sent is None:
+            raise HTTPException(404, "there is no such file")
+        return Response(sent.content, media_type=sent.kind)
+
+
+def _word_routes(app: FastAPI, explorer: Explorer) -> None:
+    @app.get("/api/status")
+    async def status() -> Response:
+        return JSONResponse(views.run_view(explorer))
+
+    @app.get("/api/complete")
+    async def complete(text: Annotated[str, Query(max_length=LONGEST)], side: Side, n: Number = 12) -> Response:
+        words = explorer.table(side).words
+        return JSONResponse([words[row] for row in explorer.words[side].complete(text, n)])
+
+    @app.get("/api/translate")
+    async def translate(word: Word, side: Side, n: Number = 10) -> Response:
+        row, vector = await _vector(explorer, side, word)
+        found = await _result(explorer.translate(side, row, vector, n))
+        return JSONResponse(
+            {
+                "word": word,
+                "side": side,
+                "through": "subwords" if row is None else "table",
+                "rank": None if row is None else row + 1,
+                "r": round(found.own, views.DIGITS),
+                "candidates": views.candidates_view(explorer, side, word, row, found),
+            }
+        )
+
+    @app.get("/api/explain")
+    async def explain(word: Word, side: Side, n: Number = 10) -> Response:
+        row, vector = await _vector(explorer, side, word)
+        found = await _result(explorer.explain(side, row, vector, n))
+        near = await _result(explorer.neighbours(side, row, vector, n))
+        own = await asyncio.to_thread(views.personal_view, explorer, side, row)
+        return JSONResponse(
+            {
+                "word": word,
+                "r": round(found.own, views.DIGITS),
+                "candidates": views.candidates_view(explorer, side, word, row, found),
+                "neighbours": views.neighbours_view(explorer, side, near),
+                "personal": own,
+            }
+        )
+
+    @app.get("/api/map")
+    async def around(word: Word, side: Side, n: Number = 9) -> Response:
+        row, vector = await _vector(explorer, side, word)
+        if row is None:
+            raise HTTPException(404, f"{word!r} is not in the table, so that it has no place among its words")
+        found = await _result(explorer.explain(side, row, vector, n))
+        near = await _result(explorer.neighbours(side, row, vector, n))
+        places = {side: [row, *near.rows], OTHER[side]: found.rows}
+        return JSONResponse(await asyncio.to_thread(views.map_view, explorer, places, (side, row)))
+
+
+async def _vector(explorer: Explorer, side: Side, word: str) -> tuple[int | None, Any]:
+    """Row and vector of a word; vectors made of subwords may take long, so that others need not wait for them."""
+    if word in explorer.table(side):
+        return explorer.vector(side, word)
+    return await asyncio.to_thread(explorer.vector, side, word)
+
+
+async def _result(found: Future[Ranked] | Ranked) -> Ranked:
+    return await asyncio.wrap_future(found) if isinstance(found, Future) else found
+
+
+def _error_handlers(app: FastAPI) -> None:
+    """Every error is JSON with one sentence for a person."""
+
+    @app.exception_handler(NotReadyError)
+    async def not_ready(_: Request, error: NotReadyError) -> Response:
+        return JSONResponse({"error": str(error), "preparing": True}, 503, {"retry-after": "1"})
+
+    @app.exception_handler(BilexError)
+    async def not_possible(_: Request, error: BilexError) -> Response:
+        return JSONResponse({"error": str(error)}, 404 if isinstance(error, TableError) else 400)
+
+    @app.exception_handler(HTTPException)
+    async def not_there(_: Request, error: HTTPException) -> Response:
+        return JSONResponse({"error": error.detail}, error.status_code)
+
+    @app.exception_handler(RequestValidationError)
+    async def not_valid(_: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:])
+        return JSONResponse({"error": f"{where}: {first['msg']}".encode(errors="replace").decode()}, 422)

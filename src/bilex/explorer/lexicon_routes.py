@@ -1,0 +1,99 @@
+"""The lexicon on the web: list, decide, take back, download."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from bilex.explorer import views
+from bilex.explorer.corrections import LONGEST, LONGEST_NOTE, Verdict
+from bilex.explorer.entries import Doubt, Entries, Filter, Order
+from bilex.io.dictionary import written_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bilex.explorer.explorer import Explorer
+
+Bound = Annotated[float | None, Query(allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+
+
+class Deciding(BaseModel):
+    """A decision as the page sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: Text
+    suggestion: Text
+    verdict: Verdict
+    target: Text | None = None
+    note: Annotated[str, Field(max_length=LONGEST_NOTE)] | None = None
+
+
+def lexicon_routes(explorer: Explorer) -> APIRouter:
+    """The routes over a run: plain functions, run in threads, as the file of decisions may keep them waiting."""
+    router = APIRouter(prefix="/api")
+
+    @router.get("/lexicon")
+    def lexicon(
+        text: Annotated[str, Query(max_length=LONGEST)] = "",
+        status: Verdict | Literal[""] = "",
+        doubt: Doubt | Literal["any", ""] = "",
+        least: Bound = None,
+        most: Bound = None,
+        order: Order = "frequency",
+        ascending: bool = True,
+        offset: Annotated[int, Query(ge=0)] = 0,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    ) -> Response:
+        entries = explorer.entries
+        wanted = Filter(text=text, doubt=doubt, least=least, most=most, order=order, ascending=ascending)
+        rows = entries.select(wanted, _has_status(explorer, entries, status) if status else None)
+        shown = views.entries_view(explorer, entries, rows[offset : offset + limit].tolist())
+        return JSONResponse({"total": len(rows), "offset": offset, "entries": shown})
+
+    @router.get("/hubs")
+    def hubs(n: Annotated[int, Query(ge=1, le=100)] = 25) -> Response:
+        return JSONResponse(views.hubs_view(explorer, explorer.entries, n))
+
+    @router.post("/decide")
+    def decide(deciding: Deciding) -> Response:
+        made = explorer.corrections.decide(
+            deciding.source, deciding.suggestion, deciding.verdict, target=deciding.target, note=deciding.note
+        )
+        known = made.target is None or made.target in explorer.table("target")
+        return _answer(decision=views.decision_view(made), known=known)
+
+    @router.post("/undo")
+    def undo() -> Response:
+        undone = explorer.corrections.undo()
+        pair = None if undone is None else {"source": undone.source, "suggestion": undone.suggestion}
+        now = None if undone is None else explorer.corrections.current().get((undone.source, undone.suggestion))
+        return _answer(undone=pair, decision=views.decision_view(now))
+
+    def _answer(**fields: Any) -> Response:
+        return JSONResponse({**fields, "decided": explorer.corrections.counts()})
+
+    @router.get("/export")
+    def export() -> Response:
+        pairs = explorer.corrections.lexicon()
+        content = "".join(written_line(number, *pair) for number, pair in enumerate(pairs, 1))
+        headers = {"content-disposition": 'attachment; filename="corrections.tsv"'}
+        return Response(content, media_type="text/tab-separated-values; charset=utf-8", headers=headers)
+
+    return router
+
+
+def _has_status(explorer: Explorer, entries: Entries, status: Verdict) -> Callable[[int], bool]:
+    source, target = explorer.table("source").words, explorer.table("target").words
+    decisions = explorer.corrections.current()
+
+    def has(row: int) -> bool:
+        decision = decisions.get((source[row], target[entries.target[row]]))
+        return (decision.verdict if decision else "open") == status
+
+    return has

@@ -1,0 +1,52 @@
+"""The files of the page: a fixed list, read once, so that no name in a request ever reaches the file system."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+PAGE = "index.html"
+TOKEN = "{{ token }}"  # noqa: S105 (where it goes)
+NAMES = (
+    "style.css",
+    "icon.svg",
+    "main.js",
+    "api.js",
+    "dom.js",
+    "completion.js",
+    "word.js",
+    "chart.js",
+    "decisions.js",
+    "lexicon.js",
+    "checks.js",
+)
+
+
+class File(NamedTuple):
+    """What is sent."""
+
+    content: bytes
+    kind: str
+
+
+@cache
+def static_files() -> dict[str, File]:
+    """All files but the page itself, by name."""
+    return {name: File(_read(name), TYPES[name.rpartition(".")[2]]) for name in NAMES}
+
+
+def page(token: str) -> File:
+    """The page, with the token that its requests must show."""
+    return File(_read(PAGE).replace(TOKEN.encode(), token.encode()), TYPES["html"])
+
+
+@cache
+def _read(name: str) -> bytes:
+    return (files(__package__) / "static" / name).read_bytes()

@@ -1,0 +1,131 @@
+"""Candidates of a few queries at a time, with all that decided between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bilex.retrieval import CSLS, Index
+    from bilex.retrieval.base import Direction, Side
+
+Kind = Literal["best", "explained", "near"]
+
+
+class Wanted(NamedTuple):
+    """What is looked for: the candidates' table, and how much is told of them."""
+
+    side: Side
+    kind: Kind
+
+
+class Query(NamedTuple):
+    """A unit row of the shared space, and how many candidates it wants; `row` is its place in its own table, if any."""
+
+    vector: Tensor
+    n: int
+    row: int | None = None
+
+
+class Ranked(NamedTuple):
+    """Candidates of one query, best first: score = 2 cosine − r(query) − r(candidate)."""
+
+    rows: list[int]
+    scores: list[float]
+    cosines: list[float]
+    penalties: list[float]
+    """The r of each candidate."""
+    own: float
+    """The r of the query."""
+    score_ranks: list[int]
+    cosine_ranks: list[int]
+    """From 1, among all words of the table; empty unless explained."""
+
+
+class Search:
+    """The two tables of an index as candidates."""
+
+    def __init__(self, index: Index, retrieval: CSLS) -> None:
+        self.index, self.k = index, retrieval.k
+
+    def ready(self, side: Side) -> bool:
+        """Whether words of that table can be candidates by CSLS: their r are known."""
+        return side in self.index.penalties
+
+    def rows(self, side: Side) -> Tensor:
+        """The table in the shared space."""
+        return self.index.x if side == "source" else self.index.z
+
+    def penalty(self, side: Side) -> Tensor:
+        """The r of each of its words."""
+        penalty = self.index.penalty(side)
+        if penalty is None:
+            raise TypeError("an index by CSLS has penalties")
+        return penalty
+
+    def __call__(self, key: Wanted, queries: list[Query]) -> list[Ranked]:
+        """The candidates of each query. One product (q, d) x (d, m) for all of them."""
+        cosines = torch.stack([query.vector for query in queries]) @ self.rows(key.side).T
+        if key.kind == "near":
+            return [_near(*pair) for pair in zip(queries, cosines, strict=True)]
+        penalty, own = self.penalty(key.side), self._own(key.side, queries, cosines)
+        scores = torch.add(-penalty, cosines, alpha=2)  # r(query) comes later: it is the same for all candidates
+        best = scores.topk(min(max(query.n for query in queries), len(penalty))).indices
+        told = []
+        for i, query in enumerate(queries):
+            rows = best[i, : query.n]
+            if key.kind == "explained":
+                nearest = cosines[i].topk(len(rows)).indices
+                rows = torch.cat([rows, nearest[~torch.isin(nearest, rows)]])
+            told.append(_tell(rows, scores[i], cosines[i], penalty, own[i], explained=key.kind == "explained"))
+        return told
+
+    def known(self, direction: Direction, row: int, candidates: Tensor, scores: Tensor) -> Ranked:
+        """Candidates found earlier for a word of the table, with what belongs to them."""
+        own_side, side = sides(direction)
+        cosines = self.rows(side)[candidates] @ self.rows(own_side)[row]
+        penalties, own = self.penalty(side)[candidates], float(self.penalty(own_side)[row])
+        return Ranked(candidates.tolist(), scores.tolist(), cosines.tolist(), penalties.tolist(), own, [], [])
+
+    def _own(self, side: Side, queries: list[Query], cosines: Tensor) -> list[float]:
+        """The r of each query, known if all are words of the other table and theirs have been computed."""
+        other: Side = "target" if side == "source" else "source"
+        rows = [query.row for query in queries if query.row is not None]
+        if len(rows) == len(queries) and self.ready(other):
+            known: list[float] = self.penalty(other)[rows].tolist()
+            return known
+        found: list[float] = cosines.topk(min(self.k, cosines.shape[1])).values.mean(1).tolist()
+        return found
+
+
+def sides(direction: Direction) -> tuple[Side, Side]:
+    """The tables of the queries and of the candidates."""
+    return ("source", "target") if direction == "forward" else ("target", "source")
+
+
+def _near(query: Query, cosines: Tensor) -> Ranked:
+    """The nearest by cosine, without the word itself."""
+    if query.row is not None:
+        cosines[query.row] = -torch.inf
+    found = cosines.topk(min(query.n, len(cosines) - (query.row is not None)))
+    values = found.values.tolist()
+    return Ranked(found.indices.tolist(), values, values, [], 0.0, [], [])
+
+
+def _tell(rows: Tensor, scores: Tensor, cosines: Tensor, penalty: Tensor, own: float, *, explained: bool) -> Ranked:
+    return Ranked(
+        rows.tolist(),
+        (scores[rows] - own).tolist(),
+        cosines[rows].tolist(),
+        penalty[rows].tolist(),
+        own,
+        _ranks(scores, rows) if explained else [],
+        _ranks(cosines, rows) if explained else [],
+    )
+
+
+def _ranks(values: Tensor, rows: Tensor) -> list[int]:
+    return [int((values > values[row]).count_nonzero()) + 1 for row in rows]

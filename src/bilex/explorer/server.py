@@ -1,0 +1,100 @@
+"""The server: a free port, the address to open, and an orderly end."""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import socket
+import sys
+import threading
+import webbrowser
+from typing import TYPE_CHECKING, Any
+
+from bilex.errors import ExplorerError, MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PORT = 8421
+TRIES = 50
+"""Ports looked at, from the first on."""
+
+
+def require_packages() -> None:
+    """Refuse early where the extra is not installed."""
+    for package in ("fastapi", "uvicorn"):
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            raise MissingExtraError(package, "explore", "bilex explore") from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach that address."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket on that port, or on the next free one; any free one for 0."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in range(port, min(port + TRIES, 65536)) if port else (0,):
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        if sys.platform != "win32":  # there it would share a port that is taken
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((host, number))
+            bound.listen(128)
+        except (OSError, OverflowError) as error:
+            bound.close()
+            reason = error
+        else:
+            return bound
+    raise ExplorerError(
+        f"{host}, port {port}: no port could be taken ({reason}); choose another with --port, or an address of this "
+        "machine with --host"
+    )
+
+
+def address(bound: socket.socket) -> str:
+    """What to type into a browser on this machine."""
+    host, port = bound.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def serve(app: Any, bound: socket.socket, *, on_start: Callable[[], None] | None = None) -> None:
+    """Answer requests until the program is told to end."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, h11_max_incomplete_event_size=32 * 1024
+    )
+    server = uvicorn.Server(config)
+    if on_start:
+        _when_started(server, on_start)
+    try:
+        server.run(sockets=[bound])
+    except KeyboardInterrupt:  # the way to end it
+        pass
+    finally:
+        bound.close()
+
+
+def open_browser(url: str) -> None:
+    """Show the page, where there is a browser."""
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+
+def _when_started(server: Any, on_start: Callable[[], None]) -> None:
+    """Call back as soon as the server answers."""
+    start = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await start(sockets=sockets)
+        on_start()
+
+    server.startup = startup

@@ -1,0 +1,83 @@
+// A field that completes words: a combobox with a list below it.
+
+import { get } from "./api.js";
+import { h, word } from "./dom.js";
+
+let made = 0;
+
+// `side()` says of which language the words are; `choose(text)` is called when one is taken.
+export function completion(input, side, choose) {
+  const id = `completions-${(made += 1)}`;
+  const list = h("ul", { id, role: "listbox", class: "completions", hidden: true, "aria-label": "Completions" });
+  input.after(list);
+  for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-controls": id, "aria-expanded": "false" })) {
+    input.setAttribute(name, value);
+  }
+  let active = -1;
+  let asking = null;
+
+  async function ask() {
+    asking?.abort();
+    if (!input.value.trim()) return close();
+    asking = new AbortController();
+    try {
+      show(await get("complete", { text: input.value, side: side(), n: 12 }, asking.signal));
+    } catch (error) {
+      if (error.name !== "AbortError") close();
+    }
+  }
+
+  function show(words) {
+    if (document.activeElement !== input) return;
+    list.replaceChildren(...words.map((text, i) =>
+      h("li", { role: "option", id: `${id}-${i}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); take(text); } }, word(text))));
+    list.hidden = words.length === 0;
+    input.setAttribute("aria-expanded", String(words.length > 0));
+    mark(-1);
+  }
+
+  function mark(place) {
+    const options = [...list.children];
+    active = place;
+    options.forEach((option, i) => option.setAttribute("aria-selected", String(i === place)));
+    if (options[place]) {
+      input.setAttribute("aria-activedescendant", options[place].id);
+      options[place].scrollIntoView({ block: "nearest" });
+    } else {
+      input.removeAttribute("aria-activedescendant");
+    }
+  }
+
+  function close() {
+    list.hidden = true;
+    input.setAttribute("aria-expanded", "false");
+    mark(-1);
+  }
+
+  function take(text) {
+    asking?.abort();
+    input.value = text;
+    close();
+    choose(text);
+  }
+
+  input.addEventListener("input", ask);
+  input.addEventListener("blur", () => { asking?.abort(); close(); });
+  input.addEventListener("keydown", (event) => {
+    const options = [...list.children];
+    if (event.isComposing) return;
+    if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !list.hidden) {
+      event.preventDefault();
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      mark((active + step + options.length + (active < 0 && step < 0 ? 1 : 0)) % options.length);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      const text = list.hidden || active < 0 ? input.value.trim() : options[active].textContent;
+      if (text) take(text);
+    } else if (event.key === "Escape" && !list.hidden) {
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+    }
+  });
+}

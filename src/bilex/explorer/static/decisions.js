@@ -1,0 +1,148 @@
+// Accept, reject, correct, take back, and notes; every decision is on disk when the server answers.
+
+import { get, post } from "./api.js";
+import { completion } from "./completion.js";
+import { h, say, word } from "./dom.js";
+
+const KEYS = { a: "accepted", r: "rejected", c: "corrected" };
+const LABELS = { accepted: "Accept", rejected: "Reject", corrected: "Correct" };
+const changed = new EventTarget();
+
+// Called with {source, suggestion, decision} whenever a decision was made or taken back; ends with `signal`.
+export function onDecision(listener, signal) {
+  changed.addEventListener("decision", (event) => listener(event.detail), { signal });
+}
+
+export async function decide(pair, verdict, more = {}) {
+  try {
+    const answer = await post("decide", { ...pair, verdict, ...more });
+    if (!answer.known) say(`${verdict}; note that ${more.target} is not in the target table, so that align cannot learn from it`);
+    else say(`${pair.source} – ${more.target ?? pair.suggestion}: ${verdict === "open" ? "open again" : verdict}`);
+    announce(pair, answer);
+    return true;
+  } catch (error) {
+    say(error.message);
+    return false;
+  }
+}
+
+export async function undo() {
+  try {
+    const answer = await post("undo");
+    if (!answer.undone) return say("There is nothing to take back.");
+    say(`Taken back: ${answer.undone.source} – ${answer.undone.suggestion}`);
+    announce(answer.undone, answer);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+export function showCounts(decided) {
+  const parts = Object.entries(decided).filter(([, count]) => count).map(([verdict, count]) => `${count} ${verdict}`);
+  document.getElementById("counts").textContent = parts.join(", ");
+}
+
+// The buttons of one pair, and what was decided about it. `item` is the row that they stand in.
+export function decisionCell(pair, decision) {
+  const cell = h("span", { class: "decision", "data-source": pair.source, "data-suggestion": pair.suggestion });
+  redraw(cell, pair, decision);
+  return cell;
+}
+
+// Keys on a row: a, r and c; done() is called after a or r, to go on with the next row.
+export function decisionKeys(row, done = () => {}) {
+  row.addEventListener("keydown", async (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    const verdict = KEYS[event.key.toLowerCase()];
+    if (!verdict) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const cell = row.querySelector(".decision");
+    if (await act(pairOf(cell), verdict, cell.decision)) done();
+  });
+}
+
+export function updateCells(root, { source, suggestion, decision }) {
+  for (const cell of root.querySelectorAll(".decision")) {
+    if (cell.dataset.source === source && cell.dataset.suggestion === suggestion) redraw(cell, { source, suggestion }, decision);
+  }
+}
+
+function pairOf(cell) {
+  return { source: cell.dataset.source, suggestion: cell.dataset.suggestion };
+}
+
+function redraw(cell, pair, decision) {
+  cell.decision = decision;
+  const now = decision?.verdict ?? "open";
+  const buttons = Object.entries(LABELS).map(([verdict, label]) =>
+    h("button", {
+      type: "button", class: `verdict ${verdict}`, "aria-pressed": String(now === verdict), title: `${label} (${label[0].toLowerCase()})`,
+      "aria-label": `${label} ${pair.source} – ${pair.suggestion}`, onclick: () => act(pair, verdict, cell.decision),
+    }, label));
+  const told = [];
+  if (decision?.verdict === "corrected") told.push("→ ", word(decision.target));
+  if (decision?.note) told.push(" ", h("q", { dir: "auto", class: "note" }, decision.note));
+  const focused = cell.contains(document.activeElement) ? [...cell.querySelectorAll("button")].indexOf(document.activeElement) : -1;
+  cell.replaceChildren(...buttons, h("span", { class: "told" }, told));
+  cell.closest("[data-entry]")?.setAttribute("data-verdict", now);
+  if (focused >= 0) cell.querySelectorAll("button")[focused].focus();
+}
+
+// Accepting what is accepted opens it again. Whether something was decided.
+async function act(pair, verdict, decision) {
+  if (verdict === "corrected") return correct(pair, decision);
+  return decide(pair, decision?.verdict === verdict ? "open" : verdict);
+}
+
+function correct(pair, decision) {
+  const target = h("input", { id: "right", dir: "auto", maxlength: 200, required: true, spellcheck: "false", autocomplete: "off" });
+  const note = h("textarea", { id: "note", dir: "auto", maxlength: 2000, rows: 2 });
+  target.value = decision?.target ?? "";
+  note.value = decision?.note ?? "";
+  const back = document.activeElement;
+  const form = h("form", { method: "dialog" },
+    h("h2", { id: "correct-title" }, "Right translation of ", word(pair.source)),
+    h("p", {}, "Suggested: ", word(pair.suggestion)),
+    h("label", { for: "right" }, "Translation"), h("div", { class: "field" }, target),
+    h("label", { for: "note" }, "Note"), note,
+    h("div", { class: "actions" },
+      h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+      h("button", { type: "button", id: "keep-note", onclick: () => finish(true) }, "Keep the note only"),
+      h("button", { type: "submit", class: "primary" }, "Save")));
+  const dialog = h("dialog", { "aria-labelledby": "correct-title" }, form);
+  return new Promise((resolve) => {
+    let saved = false;
+    form.addEventListener("submit", (event) => { event.preventDefault(); finish(false); });
+    dialog.addEventListener("close", () => { dialog.remove(); if (back?.isConnected) back.focus(); resolve(saved); });
+    dialog.finish = async (noteOnly) => {
+      const right = target.value.trim();
+      if (!noteOnly && !right) return target.focus();
+      const same = noteOnly || right === pair.suggestion;
+      const verdict = noteOnly ? decision?.verdict ?? "open" : same ? "accepted" : "corrected";
+      const more = { note: note.value.trim() };
+      if (verdict === "corrected") more.target = noteOnly ? decision.target : right;
+      saved = await decide(pair, verdict, more);
+      if (saved) dialog.close();
+    };
+    document.body.append(dialog);
+    completion(target, () => "target", () => note.focus());
+    dialog.showModal();
+    target.focus();
+  });
+
+  function finish(noteOnly) {
+    return dialog.finish(noteOnly);
+  }
+}
+
+function announce(pair, answer) {
+  showCounts(answer.decided);
+  changed.dispatchEvent(new CustomEvent("decision", { detail: { ...pair, decision: answer.decision } }));
+}
+
+export async function refreshCounts() {
+  const status = await get("status");
+  showCounts(status.decided);
+  return status;
+}

@@ -1,0 +1,138 @@
+// The frame: which view is shown, the search field, the keys, and how far the preparation is.
+
+import { get } from "./api.js";
+import { checksView } from "./checks.js";
+import { completion } from "./completion.js";
+import { refreshCounts, undo } from "./decisions.js";
+import { h, say, wordAddress } from "./dom.js";
+import { lexiconView } from "./lexicon.js";
+import { wordView } from "./word.js";
+
+const main = document.getElementById("main");
+const input = document.getElementById("word");
+const SHORTCUTS = { "/": "search a word", "↑ ↓": "go through a list", Enter: "open the word of an entry", a: "accept", r: "reject", c: "correct, or write a note", u: "take back the last decision", s: "switch the direction", "1 2 3": "word, lexicon, checks", "?": "this list" };
+let names = { source: "source", target: "target" };
+let leaving = new AbortController();
+let first = true;
+
+function side() {
+  return document.querySelector('input[name="side"]:checked').value;
+}
+
+function route() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [view, of, text] = path.split("/");
+  if (view === "word" && ["source", "target"].includes(of) && text) return { view, side: of, text: decode(text) };
+  return { view: ["lexicon", "checks"].includes(view) ? view : "word", query: new URLSearchParams(query) };
+}
+
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function show() {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const place = route();
+  document.querySelectorAll("[data-view]").forEach((link) => link.toggleAttribute("aria-current", link.dataset.view === place.view));
+  if (place.text) {
+    input.value = place.text;
+    document.querySelector(`input[name="side"][value="${place.side}"]`).checked = true;
+  }
+  document.title = `${place.text ?? { lexicon: "Lexicon", checks: "Checks", word: "Word" }[place.view]} – bilex explore`;
+  main.setAttribute("aria-busy", "true");
+  try {
+    if (place.text) await wordView(main, place, names, signal);
+    else if (place.view === "lexicon") await lexiconView(main, place.query, signal);
+    else if (place.view === "checks") await checksView(main, names, signal);
+    else welcome();
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (error.preparing) later(error, signal);
+    else main.append(h("p", { class: "problem", role: "alert" }, error.message));
+  }
+  if (signal.aborted) return;
+  main.removeAttribute("aria-busy");
+  if (!first && document.activeElement === document.body) main.querySelector("h1")?.focus({ preventScroll: true });
+  first = false;
+}
+
+function later(error, signal) {
+  main.replaceChildren(h("h1", { tabindex: -1 }, "In a moment"), h("p", {}, `${error.message}; this page goes on by itself.`));
+  const timer = setTimeout(show, 1000);
+  signal.addEventListener("abort", () => clearTimeout(timer));
+}
+
+function welcome() {
+  main.replaceChildren(h("h1", { tabindex: -1 }, "Type a word"),
+    h("p", {}, "See its translations and why they came out so, or go through the ", h("a", { href: "#/lexicon" }, "lexicon"), " and correct it."), shortcuts());
+  input.focus();
+}
+
+function shortcuts() {
+  return h("dl", { class: "keys" }, Object.entries(SHORTCUTS).flatMap(([key, text]) => [h("dt", {}, key.split(" ").flatMap((one) => [h("kbd", {}, one), " "])), h("dd", {}, text)]));
+}
+
+function help() {
+  const dialog = h("dialog", { "aria-label": "Keyboard shortcuts" }, h("h2", {}, "Keys"), shortcuts(), h("div", { class: "actions" }, h("button", { type: "button", onclick: () => dialog.close() }, "Close")));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function switchSide() {
+  document.querySelector('input[name="side"]:not(:checked)').checked = true;
+  say(`${names[side()]} to ${names[side() === "source" ? "target" : "source"]}`);
+}
+
+function keys(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.target.closest("input:not([type=radio]), textarea, select")) return;
+  const actions = { "/": () => { input.focus(); input.select(); }, u: undo, s: switchSide, "?": help, 1: () => { location.hash = "#/"; }, 2: () => { location.hash = "#/lexicon"; }, 3: () => { location.hash = "#/checks"; } };
+  const action = actions[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+async function prepare() {
+  const bar = document.getElementById("progress");
+  try {
+    const { preparation } = await refreshCounts();
+    document.getElementById("step").textContent = preparation.error ? `Preparation failed: ${preparation.error}` : `Preparing the lexicon: ${preparation.step}`;
+    document.getElementById("share").value = preparation.share;
+    bar.hidden = preparation.done;
+    if (!preparation.done && !preparation.error) setTimeout(prepare, 1000);
+  } catch {
+    setTimeout(prepare, 5000);
+  }
+}
+
+async function start() {
+  const status = await get("status");
+  names = status.names;
+  document.getElementById("run").textContent = [status.run, status.method].filter(Boolean).join(" · ");
+  document.getElementById("forward").textContent = `${names.source} → ${names.target}`;
+  document.getElementById("backward").textContent = `${names.target} → ${names.source}`;
+  completion(input, side, (text) => {
+    const address = wordAddress(text, side());
+    if (location.hash === address) show();
+    else location.hash = address;
+    input.blur();
+  });
+  document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("undo").addEventListener("click", undo);
+  document.getElementById("help").addEventListener("click", help);
+  document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+  document.addEventListener("keydown", keys);
+  window.addEventListener("hashchange", show);
+  prepare();
+  await show();
+}
+
+start().catch((error) => main.append(h("p", { class: "problem", role: "alert" }, error.message)));

@@ -1,0 +1,153 @@
+"""What the page shows, as plain values for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from bilex.explorer.chart import plane
+from bilex.explorer.explorer import OTHER
+from bilex.explorer.personal import personal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bilex.explorer.corrections import Decision
+    from bilex.explorer.entries import Entries
+    from bilex.explorer.explorer import Explorer
+    from bilex.explorer.search import Ranked
+    from bilex.retrieval.base import Side
+
+DIGITS = 5
+
+
+def run_view(explorer: Explorer) -> dict[str, Any]:
+    """What the run is, how far its preparation is, and what was decided."""
+    inputs = explorer.alignment.provenance.get("inputs", {})
+    folder = explorer.alignment.folder
+    return {
+        "run": "" if folder is None else folder.resolve().name,
+        "method": inputs.get("method", ""),
+        "names": explorer.names(),
+        "words": {side: len(explorer.table(side)) for side in OTHER},
+        "preparation": explorer.preparation.status(),
+        "ready": {
+            "translations": {side: explorer.search.ready(other) for side, other in OTHER.items()},
+            "lexicon": len(explorer.induced.best) == 2,
+        },
+        "decided": explorer.corrections.counts(),
+    }
+
+
+def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, found: Ranked) -> list[dict[str, Any]]:
+    """Candidates with their figures, whether they lead back to the word, and what was decided about the pair."""
+    other = OTHER[side]
+    words, decisions = explorer.table(other).words, explorer.corrections.current()
+    back = explorer.back(other, found.rows)
+    listed = []
+    for place, j in enumerate(found.rows):
+        pair = (word, words[j]) if side == "source" else (words[j], word)
+        figures = {"score": found.scores[place], "cosine": found.cosines[place], "r": found.penalties[place]}
+        listed.append(
+            {
+                "word": words[j],
+                **{name: round(value, DIGITS) for name, value in figures.items()},
+                "mutual": None if back is None or row is None else back[place] == row,
+                "decision": decision_view(decisions.get(pair)),
+                **_ranks(found, place),
+            }
+        )
+    return listed
+
+
+def neighbours_view(explorer: Explorer, side: Side, found: Ranked) -> list[dict[str, Any]]:
+    """Words of one language with their cosines."""
+    words = explorer.table(side).words
+    pairs = zip(found.rows, found.cosines, strict=True)
+    return [{"word": words[i], "cosine": round(cosine, DIGITS)} for i, cosine in pairs]
+
+
+def personal_view(explorer: Explorer, side: Side, row: int | None) -> dict[str, Any] | None:
+    """What RAPO's adapter does to the word."""
+    if row is None:
+        return None
+    found = personal(explorer.alignment.mapping, side, row, explorer.alignment.normalized(side))
+    if found is None:
+        return None
+    words = explorer.table(side).words
+    named = {
+        name: [{"word": words[i], "cosine": round(cosine, DIGITS)} for i, cosine in found[name]]
+        for name in ("towards", "away")
+    }
+    figures = {name: round(found[name], DIGITS) for name in ("size", "along", "turned")}
+    context = {"context": [words[i] for i in found["context"][:50]], "context_size": len(found["context"])}
+    return figures | named | context
+
+
+def map_view(explorer: Explorer, near: dict[Side, list[int]], word: tuple[Side, int]) -> dict[str, Any]:
+    """Points on two planes: the vectors as they came, normalized, and the same words in the shared space."""
+    places = [(side, row) for side, rows in near.items() for row in rows]
+    after = torch.stack([explorer.search.rows(side)[row] for side, row in places])
+    before = torch.stack([explorer.alignment.normalized(side)[row] for side, row in places])
+    planes = {"before": plane(before), "after": plane(after)}
+    points = [
+        {
+            "word": explorer.table(side).words[row],
+            "side": side,
+            "self": (side, row) == word,
+            **{name: [round(value, DIGITS) for value in made.points[i]] for name, made in planes.items()},
+        }
+        for i, (side, row) in enumerate(places)
+    ]
+    return {"points": points, "shown": {name: round(made.shown, 3) for name, made in planes.items()}}
+
+
+def entries_view(explorer: Explorer, entries: Entries, rows: Sequence[int]) -> list[dict[str, Any]]:
+    """Entries of the lexicon."""
+    source, target = explorer.table("source").words, explorer.table("target").words
+    decisions = explorer.corrections.current()
+    return [
+        {
+            "source": source[i],
+            "target": target[j],
+            "rank": i + 1,
+            "score": round(float(entries.score[i]), DIGITS),
+            "margin": round(float(entries.margin[i]), DIGITS),
+            "doubts": [name for name, column in entries.doubts.items() if column[i]],
+            "decision": decision_view(decisions.get((source[i], target[j]))),
+        }
+        for i, j in ((i, int(entries.target[i])) for i in rows)
+    ]
+
+
+def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
+    """The most often retrieved targets."""
+    source, target = explorer.table("source").words, explorer.table("target").words
+    hubs = [
+        {**hub, "word": target[hub.pop("row")], "examples": [source[i] for i in hub["examples"]]}
+        for hub in entries.hubs(n)
+    ]
+    numbers = entries.hubness
+    counts = {name: int(column.sum()) for name, column in entries.doubts.items()}
+    return {
+        "k": numbers.k,
+        "skewness": round(numbers.skewness, 2),
+        "never": round(numbers.never, 1),
+        "hubs": hubs,
+        "entries": len(entries),
+        "doubts": counts,
+    }
+
+
+def decision_view(decision: Decision | None) -> dict[str, Any] | None:
+    """A decision that counts."""
+    if decision is None or (decision.verdict == "open" and not decision.note):
+        return None
+    return {"verdict": decision.verdict, "target": decision.target, "note": decision.note}
+
+
+def _ranks(found: Ranked, place: int) -> dict[str, int]:
+    if not found.score_ranks:
+        return {}
+    return {"score_rank": found.score_ranks[place], "cosine_rank": found.cosine_ranks[place]}

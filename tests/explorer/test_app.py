@@ -1,0 +1,207 @@
+"""Every answer of the server, to its own page."""
+
+import pytest
+
+from bilex import Alignment, Lexicon, align
+
+
+def test_status(client):
+    status = client.get("/api/status").json()
+    assert status["words"] == {"source": 600, "target": 800}
+    assert status["names"] == {"source": "en", "target": "fr"}
+    assert status["preparation"]["done"]
+    assert status["ready"] == {"translations": {"source": True, "target": True}, "lexicon": True}
+    assert status["decided"] == {"accepted": 0, "rejected": 0, "corrected": 0}
+
+
+def test_complete(client):
+    words = client.get("/api/complete", params={"text": "TH", "side": "source"}).json()
+    assert words[0] == "the"
+    assert all(word.lower().startswith("th") for word in words)
+    assert client.get("/api/complete", params={"text": "", "side": "target", "n": 3}).json() == list(
+        client.explorer.table("target").words[:3]
+    )
+
+
+@pytest.mark.parametrize(("side", "direction"), [("source", "forward"), ("target", "backward")])
+def test_translate(client, side, direction):
+    word = client.explorer.table(side).words[20]
+    expected = client.explorer.alignment.translate([word], 10, direction=direction)[0]
+    told = client.get("/api/translate", params={"word": word, "side": side}).json()
+    assert [candidate["word"] for candidate in told["candidates"]] == [c.word for c in expected.candidates]
+    assert (told["through"], told["rank"]) == ("table", 21)
+    for candidate in told["candidates"]:
+        assert candidate["score"] == pytest.approx(2 * candidate["cosine"] - told["r"] - candidate["r"], abs=5e-5)
+        assert isinstance(candidate["mutual"], bool)
+    assert len(client.get("/api/translate", params={"word": word, "side": side, "n": 25}).json()["candidates"]) == 25
+
+
+def test_explain(client):
+    word = client.explorer.table("source").words[20]
+    told = client.get("/api/explain", params={"word": word, "side": "source", "n": 6}).json()
+    assert [c["score_rank"] for c in told["candidates"][:6]] == [1, 2, 3, 4, 5, 6]
+    assert all(c["cosine_rank"] <= 6 for c in told["candidates"][6:])
+    assert len(told["neighbours"]) == 6
+    assert word not in [near["word"] for near in told["neighbours"]]
+    assert told["personal"] is None
+
+
+def test_map(client):
+    word = client.explorer.table("target").words[20]
+    told = client.get("/api/map", params={"word": word, "side": "target", "n": 5}).json()
+    assert [point["word"] for point in told["points"] if point["self"]] == [word]
+    assert {point["side"] for point in told["points"]} == {"source", "target"}
+    assert all(len(point["before"]) == len(point["after"]) == 2 for point in told["points"])
+    assert set(told["shown"]) == {"before", "after"}
+
+
+def test_lexicon_pages_and_filters(client):
+    first = client.get("/api/lexicon", params={"limit": 10}).json()
+    second = client.get("/api/lexicon", params={"limit": 10, "offset": 10}).json()
+    assert first["total"] == 600
+    assert [entry["rank"] for entry in first["entries"] + second["entries"]] == list(range(1, 21))
+    expected = client.explorer.alignment.induce()
+    assert [(entry["source"], entry["target"]) for entry in first["entries"]] == [e[:2] for e in expected[:10]]
+    mutual = client.explorer.alignment.induce(mutual=True)
+    one_sided = client.get("/api/lexicon", params={"doubt": "one_sided"}).json()
+    assert one_sided["total"] == 600 - len(mutual)
+    scores = [e["score"] for e in client.get("/api/lexicon?order=score&ascending=false").json()["entries"]]
+    assert scores == sorted(scores, reverse=True)
+    assert client.get("/api/lexicon?least=9").json() == {"total": 0, "offset": 0, "entries": []}
+
+
+def test_hubs(client):
+    told = client.get("/api/hubs?n=5").json()
+    numbers = client.explorer.alignment.hubness(k=10)
+    assert [hub["among_best"] for hub in told["hubs"]] == [count for _, count in numbers.hubs[:5]]
+    assert told["skewness"] == pytest.approx(numbers.skewness, abs=0.01)
+    assert sum(told["doubts"].values()) > 0
+
+
+def decide(client, **fields):
+    return client.post("/api/decide", json=fields)
+
+
+def test_decide_undo_and_export(client):
+    entries = client.get("/api/lexicon?limit=3").json()["entries"]
+    pairs = [{"source": entry["source"], "suggestion": entry["target"]} for entry in entries]
+    assert decide(client, **pairs[0], verdict="accepted").json()["decided"]["accepted"] == 1
+    told = decide(client, **pairs[1], verdict="corrected", target="mot inconnu", note="rare").json()
+    assert told["decision"] == {"verdict": "corrected", "target": "mot inconnu", "note": "rare"}
+    assert told["known"] is False
+    decide(client, **pairs[2], verdict="rejected")
+    listed = client.get("/api/lexicon?limit=3").json()["entries"]
+    assert [entry["decision"]["verdict"] for entry in listed] == ["accepted", "corrected", "rejected"]
+    for status, total in [("accepted", 1), ("corrected", 1), ("rejected", 1), ("open", 597)]:
+        assert client.get("/api/lexicon", params={"status": status}).json()["total"] == total
+    assert client.post("/api/undo").json()["undone"] == pairs[2]
+    sent = client.get("/api/export")
+    assert sent.headers["content-disposition"] == 'attachment; filename="corrections.tsv"'
+    assert sent.text == f"{entries[0]['source']}\t{entries[0]['target']}\n{entries[1]['source']}\tmot inconnu\n"
+
+
+def test_a_pair_decided_from_the_other_language_is_the_same_pair(client):
+    word = client.explorer.table("target").words[20]
+    best = client.get("/api/translate", params={"word": word, "side": "target"}).json()["candidates"][0]["word"]
+    decide(client, source=best, suggestion=word, verdict="rejected")
+    back = client.get("/api/translate", params={"word": word, "side": "target"}).json()["candidates"][0]
+    assert back["decision"]["verdict"] == "rejected"
+
+
+def test_decisions_are_there_after_a_restart_and_align_learns_from_them(client, run, reopened, tmp_path):
+    for entry in client.get("/api/lexicon?limit=40").json()["entries"]:
+        decide(client, source=entry["source"], suggestion=entry["target"], verdict="accepted")
+    (tmp_path / "seed.tsv").write_bytes(client.get("/api/export").content)
+    assert reopened().corrections.counts()["accepted"] == 40
+    first = Alignment.load(run)
+    made = align(first.source, first.target, Lexicon.read(tmp_path / "seed.tsv"))
+    assert made.provenance["train_coverage"]["pairs_covered"] == 40
+
+
+def test_hostile_words_are_words(client, hostile):
+    word = hostile
+    for path in ("translate", "explain", "map"):
+        answer = client.get(f"/api/{path}", params={"word": word, "side": "source"})
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == "application/json"
+    told = decide(client, source=word, suggestion=word, verdict="accepted", note=word)
+    assert told.status_code == 200
+    assert f"{word}\t{word}\n" in client.get("/api/export").text
+    assert client.get("/api/lexicon", params={"text": word}).json()["total"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/api/translate?word=zzzzqq&side=source", 404, "'zzzzqq' is not among the 600 words"),
+        ("/api/translate?word=the&side=both", 422, "side"),
+        ("/api/translate?word=&side=source", 422, "word"),
+        ("/api/translate?word=the&side=source&n=0", 422, "n: "),
+        ("/api/translate?word=the&side=source&n=1e9", 422, "n: "),
+        (f"/api/translate?word={'a' * 201}&side=source", 422, "word"),
+        ("/api/lexicon?offset=-1", 422, "offset"),
+        ("/api/lexicon?limit=100000", 422, "limit"),
+        ("/api/lexicon?least=nan", 422, "least"),
+        ("/api/lexicon?status=%27", 422, "status"),
+        ("/api/nothing", 404, "Not Found"),
+        ("/static/nothing.js", 404, "no such file"),
+        ("/static/index.html", 404, "no such file"),
+        ("/static/..%2f..%2fapp.py", 404, "Not Found"),
+        ("/docs", 404, "Not Found"),
+        ("/openapi.json", 404, "Not Found"),
+    ],
+)
+def test_bad_requests_get_a_sentence(client, path, status, says):
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert says in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"source": 1}',
+        b'{"source":"a","suggestion":"x","verdict":"maybe"}',
+        b'{"source":"a","suggestion":"x","verdict":"accepted","more":1}',
+        b'{"source":"a\\tb","suggestion":"x","verdict":"accepted"}',
+        b'{"source":"\\ud800","suggestion":"x","verdict":"accepted"}',
+        b"\xff\xfe",
+        b"[" * 10000,
+    ],
+    ids=lambda body: ascii(body[:60]),
+)
+def test_bad_decisions_change_nothing(client, body):
+    answer = client.post("/api/decide", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert "error" in answer.json()
+    assert client.explorer.corrections.current() == {}
+
+
+def test_unprepared_runs_say_so(run, reopened):
+    from starlette.testclient import TestClient
+
+    from bilex.explorer.app import make_app
+
+    for file in (run / "cache").iterdir():
+        file.unlink()
+    explorer = reopened()
+    explorer.preparation.start = lambda: None
+    with TestClient(make_app(explorer), base_url="http://127.0.0.1") as client:
+        for path in ("translate?word=the&side=source", "explain?word=the&side=target", "lexicon", "hubs"):
+            answer = client.get(f"/api/{path}")
+            assert (answer.status_code, answer.json()["preparing"]) == (503, True)
+        assert client.get("/api/complete?text=th&side=source").status_code == 200
+        assert client.get("/api/status").json()["ready"]["lexicon"] is False
+
+
+def test_a_preparation_that_fails_is_told(run, reopened, monkeypatch):
+    for file in (run / "cache").iterdir():
+        file.unlink()
+    explorer = reopened()
+    monkeypatch.setattr(explorer.induced, "find", lambda *_: 1 / 0)
+    explorer.preparation.start()
+    explorer.preparation.wait()
+    assert explorer.preparation.status()["error"] == "ZeroDivisionError: division by zero"

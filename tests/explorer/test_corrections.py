@@ -1,0 +1,128 @@
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from bilex import Lexicon, LexiconError
+from bilex.errors import ExplorerError
+from bilex.explorer.corrections import Corrections
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "corrections.sqlite"
+
+
+@pytest.fixture
+def corrections(file):
+    opened = Corrections(file)
+    yield opened
+    opened.close()
+
+
+def test_decisions_and_what_is_exported(corrections):
+    corrections.decide("a", "x", "accepted")
+    corrections.decide("b", "y", "rejected", note="no")
+    corrections.decide("c", "z", "corrected", target="right word")
+    corrections.decide("d", "w", "accepted")
+    corrections.decide("d", "w", "open")
+    corrections.decide("a", "second", "accepted")
+    assert corrections.lexicon().pairs == (("a", "x"), ("c", "right word"), ("a", "second"))
+    assert corrections.counts() == {"accepted": 2, "rejected": 1, "corrected": 1}
+    assert corrections.current()["b", "y"].note == "no"
+
+
+def test_with_what_was_trained_on(corrections):
+    train = Lexicon.from_pairs([("a", "x"), ("b", "y"), ("c", "z"), ("e", "v")])
+    corrections.decide("a", "x", "accepted")
+    corrections.decide("b", "y", "rejected")
+    corrections.decide("c", "z", "corrected", target="q")
+    corrections.decide("f", "u", "accepted")
+    assert corrections.lexicon(train).pairs == (("a", "x"), ("e", "v"), ("c", "q"), ("f", "u"))
+
+
+def test_a_later_decision_counts_and_its_note_stays(corrections):
+    corrections.decide("a", "x", "rejected", note="why")
+    corrections.decide("a", "x", "accepted")
+    assert corrections.current()["a", "x"]._asdict() == {
+        "source": "a", "suggestion": "x", "verdict": "accepted", "target": "x", "note": "why"
+    }  # fmt: skip
+    corrections.decide("a", "x", "accepted", note="")
+    assert corrections.current()["a", "x"].note == ""
+
+
+def test_undo_goes_back_step_by_step(corrections):
+    corrections.decide("a", "x", "rejected")
+    corrections.decide("a", "x", "accepted")
+    assert corrections.undo().verdict == "accepted"
+    assert corrections.current()["a", "x"].verdict == "rejected"
+    corrections.undo()
+    assert corrections.current() == {}
+    assert corrections.undo() is None
+
+
+def test_two_programs_see_each_other(corrections, file):
+    other = Corrections(file)
+    corrections.decide("a", "x", "accepted")
+    assert ("a", "x") in other.current()
+    other.undo()
+    assert corrections.current() == {}
+    other.close()
+
+
+def test_a_decision_outlives_a_killed_program(file):
+    code = (
+        "import os, signal, sys, pathlib; from bilex.explorer.corrections import Corrections\n"
+        "c = Corrections(pathlib.Path(sys.argv[1])); c.decide('a', 'x', 'accepted')\n"
+        "c.decide('b', 'y', 'corrected', target='ÿ'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, file], check=False).returncode < 0
+    opened = Corrections(file)
+    assert opened.lexicon().pairs == (("a", "x"), ("b", "ÿ"))
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"source": ""},
+        {"suggestion": "a\tb"},
+        {"target": "a\nb", "verdict": "corrected"},
+        {"target": " a", "verdict": "corrected"},
+        {"target": "a" * 201, "verdict": "corrected"},
+        {"target": "\ud800", "verdict": "corrected"},
+        {"target": "x", "verdict": "corrected"},
+        {"verdict": "corrected"},
+        {"note": "n" * 2001},
+    ],
+    ids=str,
+)
+def test_what_cannot_stand_in_a_dictionary_is_refused(corrections, bad):
+    fields = {"source": "a", "suggestion": "x", "verdict": "accepted", "target": None, "note": None} | bad
+    with pytest.raises(LexiconError):
+        corrections.decide(
+            fields["source"], fields["suggestion"], fields["verdict"], target=fields["target"], note=fields["note"]
+        )
+    assert corrections.current() == {}
+
+
+def test_files_of_others_are_left_alone(file):
+    other = sqlite3.connect(file)
+    other.execute("CREATE TABLE theirs (x)")
+    other.close()
+    with pytest.raises(ExplorerError, match="none that this version of bilex explore has made"):
+        Corrections(file)
+    assert not list(file.parent.glob("*-wal"))
+
+
+def test_no_sqlite_at_all(file):
+    file.write_text("a\tb\n" * 1000)
+    with pytest.raises(ExplorerError, match="--corrections"):
+        Corrections(file)
+    assert file.read_text() == "a\tb\n" * 1000
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(ExplorerError, match="--corrections"):
+        Corrections(tmp_path / "none" / "corrections.sqlite")
