@@ -33,6 +33,10 @@ class ResultsError(BilexError):
     """Results of a suite cannot be read, or there are none."""
 
 
+class ClusterError(BilexError):
+    """There is no cluster of machines, or it is too small, or has lost what it was given to do."""
+
+
 class MissingExtraError(BilexError):
     """An optional dependency is needed and not installed."""
 

@@ -52,7 +52,7 @@ def run(
     wanted, place = list(suite.cells() if cells is None else cells), Path(folder)
     check_files(wanted)
     if cluster is not None:
-        from bilex.bench.cluster import import_ray
+        from bilex.cluster import import_ray
 
         import_ray()
     with _only_one(place):

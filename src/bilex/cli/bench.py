@@ -47,7 +47,7 @@ def bench() -> None:
 @click.option("--rng-seeds", metavar="N,...", help="These instead of the suite's.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells side by side.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads for each cell.")
-@click.option("--cluster", metavar="ADDRESS", help="Run on Ray: the address of a cluster, auto, or local.")
+@options.cluster
 @click.option("--list", "--dry-run", "only_list", is_flag=True, help="Say what would be run, and what is there.")
 @options.device
 @options.as_json

@@ -29,6 +29,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for 
 device = click.option(
     "--device", default="auto", show_default=True, help="cpu, cuda, or auto: a GPU where there is one."
 )
+cluster = click.option("--cluster", metavar="ADDRESS", help="Run on Ray: the address of a cluster, auto, or local.")
 fold_case = click.option("--fold-case", is_flag=True, help="Also match dictionary words that differ in letter case.")
 direction = click.option(
     "--direction",
