@@ -1,25 +1,27 @@
-"""A real cluster of two Ray nodes on this machine, one of which is lost in the middle of a run."""
+"""A real cluster of two Ray nodes on this machine, one of which is lost in the middle of a run, and then a process."""
 
-import hashlib
+import csv
 import os
 import threading
 
 import pytest
 
-from bilex.bench.cluster import _there
-from bilex.bench.inputs import Ready
+from bilex import sample
 from bilex.bench.runner import run
 from bilex.bench.suite import Suite
-from bilex.errors import SuiteError
+from bilex.cli import main
+from bilex.cluster import _there, connected
+from bilex.errors import ClusterError
 from bilex.files import sha256
 
 pytest.importorskip("ray", reason="the extra `cluster` is not installed")
 
+WORDS = 500
 SUITE = """
 title = "Small"
 
 [directions.s-t]
-source = { file = "x.safetensors" }
+source = { file = "x.vec" }
 target = { file = "z.vec" }
 train = { file = "train.tsv" }
 test = { file = "test.tsv" }
@@ -32,7 +34,7 @@ method = "ridge"
 
 [[systems]]
 method = "rapo"
-settings = { start = "procrustes", epochs = "2", hard = "8", random = "8" }
+settings = { start = "procrustes", epochs = "1", hard = "8", random = "8" }
 """
 STUCK = """
 import pathlib, sys
@@ -43,29 +45,51 @@ if "bilex.bench.cell" in sys.orig_argv:
     sys.exit(1)
 """
 """In a sitecustomize.py: a cell begins, and never ends unless whoever has started it does."""
-NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
+KILLER = """
+import os, pathlib, signal, sys
+
+if "bilex.tune.trial_process" in sys.orig_argv:
+    try:
+        pathlib.Path({order!r}).unlink()
+    except FileNotFoundError:
+        pass
+    else:
+        os.kill(os.getppid(), signal.SIGKILL)
+"""
+"""The first trial that begins when the order is there ends the process of the cluster that has started it."""
+NODE = {"object_store_memory": 80_000_000, "include_dashboard": False}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of the sample, cut small, the orders to nodes, and their data folder."""
+    place, data = tmp_path_factory.mktemp("cluster"), sample.load("en-fr")
+    data.source.head(WORDS).write(place / "x.vec")
+    data.target.head(WORDS).write(place / "z.vec")
+    data.train.write(place / "train.tsv")
+    data.test.write(place / "test.tsv")
+    return place
+
+
+@pytest.fixture(scope="module")
+def cluster(folder):
+    """A cluster of one node with room for two cells."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patched.setenv("BILEX_DATA", str(folder / "data"))
+        from ray.cluster_utils import Cluster
+
+        own = {**NODE, "num_cpus": 2, "env_vars": _customized(folder / "killer", KILLER, order=folder / "order")}
+        made = Cluster(initialize_head=True, head_node_args=own)
+        yield made
+        made.shutdown()
 
 
 @pytest.fixture
-def cluster(monkeypatch):
-    """A cluster of one node, which has room for one cell at a time."""
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    from ray.cluster_utils import Cluster
-
-    made = Cluster(initialize_head=True, head_node_args=NODE)
-    yield made
-    made.shutdown()
-
-
-@pytest.fixture
-def lost(cluster, tmp_path):
+def lost(cluster, folder):
     """A second node, all of whose cells are stuck, which is killed when the first of them is; then this file exists."""
-    place, begun, over = tmp_path / "stuck", tmp_path / "begun", threading.Event()
-    place.mkdir()
-    (place / "sitecustomize.py").write_text(STUCK.format(begun=str(begun)))
-    path = os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])
-
-    node = cluster.add_node(**NODE, env_vars={"PYTHONPATH": path})
+    begun, over = folder / "begun", threading.Event()
+    node = cluster.add_node(**NODE, num_cpus=1, env_vars=_customized(folder / "stuck", STUCK, begun=begun))
 
     def kill():
         while not begun.exists() and not over.wait(0.05):
@@ -79,11 +103,19 @@ def lost(cluster, tmp_path):
     killer.join()
 
 
+def _customized(place, program, **paths):
+    """An environment in which Python begins with a program."""
+    place.mkdir()
+    (place / "sitecustomize.py").write_text(program.format(**{name: str(path) for name, path in paths.items()}))
+    return {"PYTHONPATH": os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])}
+
+
 @pytest.mark.filterwarnings("ignore:.*subprocess .* is still running:ResourceWarning")
-def test_a_run_that_loses_a_node_gives_what_the_local_run_gives(write, tmp_path, cluster, lost):
-    suite = Suite.read(write(SUITE))
-    there = run(suite, tmp_path / "there", cluster=cluster.address)
-    here = run(suite, tmp_path / "here")
+def test_cells_of_a_lost_machine_are_run_elsewhere_with_the_same_results(cluster, lost, folder):
+    (folder / "small.toml").write_text(SUITE)
+    suite = Suite.read(folder / "small.toml")
+    there = run(suite, folder / "there", cluster=cluster.address)
+    here = run(suite, folder / "here", jobs=2)
     assert lost.exists()
     assert [cell.status for cell in there] == ["done"] * 3
     assert [_lasting(cell) for cell in there] == [_lasting(cell) for cell in here]
@@ -100,7 +132,34 @@ def _lasting(cell):
     return found
 
 
-def test_a_machine_that_cannot_see_a_file_gets_it_once(write, tmp_path, monkeypatch):
+def test_trials_whose_process_is_killed_are_begun_again_with_the_same_outcomes(cluster, folder):
+    order = folder / "order"
+    order.touch()
+    there = _tune(folder, "trials-there", "--cluster", cluster.address, "--threads", 1)
+    assert not order.exists(), "a process was killed"
+    assert [row["state"] for row in there] == ["done"] * 3
+    assert there == _tune(folder, "trials-here", "--threads", 1)
+
+
+def _tune(folder, name, *more):
+    """The trials of a search in a batch of two after the defaults, without the clock."""
+    args = ["tune", folder / "x.vec", folder / "z.vec", "--train", folder / "train.tsv", "--method", "ridge"]
+    args += ["--trials", 3, "--jobs", 2, "--output", folder / name, *more]
+    with pytest.raises(SystemExit) as stopped:
+        main([str(arg) for arg in args])
+    assert stopped.value.code == 0
+    with (folder / name / "trials.csv").open(newline="") as file:
+        return [{key: text for key, text in row.items() if key != "seconds"} for row in csv.DictReader(file)]
+
+
+def test_room(cluster):
+    with connected(cluster.address) as found:
+        assert (found.room(1), found.room(2), found.room(3)) == (2, 1, 0)
+        with pytest.raises(ClusterError, match="no machine has more than 2 CPUs, and 3 were asked for"):
+            found._largest(3)
+
+
+def test_a_machine_that_cannot_see_a_file_gets_it_once(tmp_path, monkeypatch):
     asked = []
 
     class Store:
@@ -108,16 +167,19 @@ def test_a_machine_that_cannot_see_a_file_gets_it_once(write, tmp_path, monkeypa
             asked.append(reference)
             return b"contents"
 
-    monkeypatch.setattr("bilex.bench.cluster.import_ray", Store)
-    digest = hashlib.sha256(b"contents").hexdigest()
+    monkeypatch.setenv("BILEX_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr("bilex.cluster.import_ray", Store)
+    (tmp_path / "z.vec").write_text("other contents")
     for path in (tmp_path / "nowhere.vec", tmp_path / "z.vec"):
-        ready = Ready(path=path, max_words=None, sha256=digest, label="x")
-        assert _there(ready, "reference") == tmp_path / "data" / "tables" / f"{digest}.vec"
+        assert _there("d1ce", path, "reference") == tmp_path / "data" / "tables" / "d1ce.vec"
     assert asked == ["reference"]
-    own = Ready(path=tmp_path / "z.vec", max_words=None, sha256=sha256(tmp_path / "z.vec"), label="x")
-    assert _there(own, "reference") == tmp_path / "z.vec"
+    own = sha256(tmp_path / "z.vec")
+    assert _there(own, tmp_path / "z.vec", "reference") == tmp_path / "z.vec"
 
 
-def test_a_cluster_that_is_not_there(small, tmp_path):
-    with pytest.raises(SuiteError, match=r"no Ray cluster at '127.0.0.1:1'.*ray start --head"):
-        run(small, tmp_path / "results", cluster="127.0.0.1:1")
+def test_a_cluster_that_is_not_there():
+    with (
+        pytest.raises(ClusterError, match=r"no Ray cluster at '127.0.0.1:1'.*ray start --head"),
+        connected("127.0.0.1:1"),
+    ):
+        pass

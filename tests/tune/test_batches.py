@@ -1,5 +1,3 @@
-import json
-import os
 import threading
 from dataclasses import replace
 
@@ -118,5 +116,6 @@ def test_a_process_that_is_killed_is_a_trial_that_failed(packed, tmp_path):
 def test_what_was_left_by_a_search_that_was_killed(collected, tmp_path):
     (tmp_path / PARTIAL / "trial-1").mkdir(parents=True)
     with Place(jobs=2).ready(collected("ridge"), {}, tmp_path):
-        assert sorted(os.listdir(tmp_path / PARTIAL)) == ["dev.tsv", "source.safetensors", "target.safetensors", "train.tsv"]
-    assert json.dumps(os.listdir(tmp_path)) == "[]"
+        found = sorted(path.name for path in (tmp_path / PARTIAL).iterdir())
+        assert found == ["dev.tsv", "source.safetensors", "target.safetensors", "train.tsv"]
+    assert list(tmp_path.iterdir()) == []

@@ -94,8 +94,6 @@ def tune(
     """
     if not resume and output.exists():
         raise AlignmentError(f"{output} exists already: go on with --resume, choose another --output, or remove it")
-    from bilex.fitting import collect
-    from bilex.lexicon import Lexicon
     from bilex.tune.batches import Place
     from bilex.tune.search import Budget
     from bilex.tune.space import Space, import_optuna
@@ -104,11 +102,12 @@ def tune(
     if cluster is not None:
         import_ray()
     space = Space.of(method, options.parse_settings(settings))
-    inputs = collect(
-        options.read_table(source, max_words),
-        options.read_table(target, max_words),
-        Lexicon.read(train),
-        dev=None if dev is None else Lexicon.read(dev),
+    inputs = options.read_inputs(
+        source,
+        target,
+        train,
+        dev,
+        max_words=max_words,
         method=space.method,
         rng_seed=rng_seed,
         fold_case=fold_case,
