@@ -66,10 +66,13 @@ def run(
 ) -> None:
     """Run SUITE and keep a result for each cell, that is one system on one direction with one random seed.
 
-    SUITE is a .toml file of your own, or comes with bilex: sample, open, open-ablations, open-few,
-    open-paper-protocol, open-sensitivity, muse-rich, muse-low. Cells that are in FOLDER already are not run again:
-    after an interruption the same command goes on.
-    """
+    \b
+    SUITE is a .toml file of your own, or one that comes with bilex:
+      sample, open, open-ablations, open-few, open-paper-protocol,
+      open-sensitivity, muse-rich, muse-low
+
+    Cells that are in FOLDER already are not run again: after an interruption the same command goes on.
+    """  # noqa: D301 (click keeps the lines of a paragraph after it)
     from bilex.bench.runner import run as run_suite
     from bilex.bench.suite import Suite
 
