@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -17,10 +15,11 @@ from bilex.errors import ClusterError
 from bilex.process import side_by_side
 from bilex.tune.packed import Packed
 from bilex.tune.search import one_after_another
-from bilex.tune.trial_process import TrialProcess
+from bilex.tune.trial_process import TrialProcess, run_on_node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from bilex.cluster import Cluster
     from bilex.fitting import Inputs
@@ -105,12 +104,6 @@ class Batches(NamedTuple):
 
     evaluate_many: EvaluateMany
     size: int
-
-
-def run_on_node(text: str, paths: dict[str, Path]) -> Outcome:
-    """What a machine of a cluster does, its files being there."""
-    with tempfile.TemporaryDirectory(prefix="bilex-") as folder:
-        return TrialProcess.from_json(text).elsewhere(paths).run(Path(folder) / "trial")
 
 
 @contextmanager

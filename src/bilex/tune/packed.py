@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bilex.files import sha256
-from bilex.fitting import Inputs
 from bilex.lexicon import Lexicon
-from bilex.methods.base import get_method
 from bilex.table import EmbeddingTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from bilex.fitting import Inputs
 
 TABLES, DICTIONARIES = ("source", "target"), ("train", "dev")
 
@@ -51,6 +51,9 @@ class Packed:
 
     def read(self) -> Inputs:
         """The inputs again."""
+        from bilex.fitting import Inputs
+        from bilex.methods.base import get_method
+
         source, target = (EmbeddingTable.read(self.files[name]) for name in TABLES)
         train, dev = (Lexicon.read(self.files[name]) for name in DICTIONARIES)
         return Inputs(

@@ -6,8 +6,10 @@ Its peak memory is its own, and when it is killed nothing else is. It leaves FOL
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.files import replacing
@@ -17,7 +19,6 @@ from bilex.tune.trial import Outcome, Task, run_trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from bilex.process import Live
 
@@ -62,6 +63,12 @@ class TrialProcess:
         found: dict[str, Any] = json.loads(text)
         task = Task(**{**found["task"], "bars": tuple(found["task"]["bars"])})
         return cls(**{**found, "task": task, "packed": Packed(**found["packed"])})
+
+
+def run_on_node(text: str, paths: dict[str, Path]) -> Outcome:
+    """What a machine of a cluster does, its files being there."""
+    with tempfile.TemporaryDirectory(prefix="bilex-") as folder:
+        return TrialProcess.from_json(text).elsewhere(paths).run(Path(folder) / "trial")
 
 
 def main() -> None:
