@@ -28,7 +28,8 @@ from typing import Any
 
 import torch
 
-from bilex import AlignmentError, EmbeddingTable, Lexicon, align, get_method
+from bilex import AlignmentError, align, get_method
+from bilex.bench.inputs import some_pairs
 from bilex.bench.published import published
 from open_directions import DIRECTIONS
 
@@ -81,13 +82,6 @@ def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | N
     record["peak_gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     with output.open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
-
-
-def some_pairs(train: Lexicon, source: EmbeddingTable, target: EmbeddingTable, count: int, rng_seed: int) -> Lexicon:
-    """So many pairs that are in both tables, of different source words."""
-    usable = Lexicon.from_pairs(pair for pair in train if pair[0] in source and pair[1] in target)
-    _, drawn = usable.split(count=count, rng_seed=rng_seed)
-    return Lexicon.from_pairs((word, targets[0]) for word, targets in drawn.targets_of().items())
 
 
 def read(output: Path) -> list[dict[str, Any]]:

@@ -37,6 +37,10 @@ class ExplorerError(BilexError):
     """The page of `bilex explore` cannot be shown, or corrections cannot be kept."""
 
 
+class ClusterError(BilexError):
+    """There is no cluster of machines, or it is too small, or has lost what it was given to do."""
+
+
 class MissingExtraError(BilexError):
     """An optional dependency is needed and not installed."""
 

@@ -1,17 +1,21 @@
-"""Files are written whole or not at all, and known by their hash."""
+"""Files are written whole or not at all, known by their hash, and locked by one process at a time."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
+import sys
 from contextlib import contextmanager
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+TAKEN = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 
 @contextmanager
@@ -46,3 +50,25 @@ def sha256(path: Path) -> str:
 def bare_name(path: str) -> str:
     """The name without the folders, which say much about a machine and nothing about the file."""
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
+
+
+def take_lock(file: IO[bytes]) -> bool:
+    """Lock an open file, unless another process has it; OSError where files cannot be locked.
+
+    The system gives the lock back when the file is closed or its process ends, however it ends: locks are never stale.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in TAKEN:
+            return False
+        raise
+    return True

@@ -8,15 +8,26 @@ import pytest
 
 from bilex import align, get_method
 from bilex.bench.cell import run_task
-from bilex.bench.process import Live, run_process
+from bilex.bench.process import run_process
 from bilex.bench.task import Task
 from bilex.errors import AlignmentError, LexiconError
+from bilex.files import sha256
+from bilex.process import Live
 from bilex.trace import Trace
 
 PROCRUSTES = '[[systems]]\nmethod = "procrustes"\n'
 SETTINGS = {"start": "procrustes", "epochs": "3", "hard": "8", "random": "8"}
 GIVEN = ", ".join(f'{key} = "{value}"' for key, value in SETTINGS.items())
 RAPO = f'[[systems]]\nmethod = "rapo"\nsettings = {{ {GIVEN} }}\n'
+SHORT = """
+title = "Small"
+
+[directions.s-t]
+source = { file = "x.safetensors", max_words = 120 }
+target = { file = "z.vec", max_words = 85 }
+train = { file = "train.tsv" }
+test = { file = "test.tsv" }
+"""
 ENDLESS = RAPO.replace('"3"', '"1000000", patience = "1000000"')
 
 
@@ -40,11 +51,26 @@ def test_a_cell_is_an_alignment_evaluated(make_task, folder, world):
 
 
 def test_a_result_has_no_words_of_dictionaries_and_no_paths(make_task, folder, tmp_path):
-    cell = run_task(make_task(RAPO + 'protocol = "paper"\n'), folder)
+    """Though words are missing from the tables, of which the coverage of an alignment names some."""
+    cell = run_task(make_task(RAPO + 'protocol = "paper"\n', directions=SHORT), folder)
     text = json.dumps(cell.to_json())
     assert str(tmp_path) not in text
-    assert not any(f'"s{i}"' in text for i in range(160))
+    assert not any(f'"{side}{i}"' in text for side in "st" for i in range(160))
     assert cell.provenance["inputs"]["train"]["file"] == "train.tsv"
+    for side in ("train", "dev"):
+        coverage = cell.provenance[f"{side}_coverage"]
+        missing = {name: found for name, found in coverage.items() if name.startswith("missing_")}
+        assert sum(found["pairs"] for found in missing.values()) > 0
+        assert all(set(found) == {"pairs"} for found in missing.values())
+
+
+def test_an_error_names_files_as_the_suite_does(make_task, folder, tmp_path):
+    task = make_task(PROCRUSTES)
+    task.test.path.write_text("")
+    cell = run_task(replace(task, test=replace(task.test, sha256=sha256(task.test.path))), folder)
+    assert cell.status == "error"
+    assert cell.error.startswith("test.tsv: ")
+    assert str(tmp_path) not in cell.error
 
 
 def test_the_paper_protocol_chooses_on_test_and_does_not_train_on_it(make_task, folder):

@@ -73,8 +73,37 @@ def test_list_runs_nothing(bilex, suite, tmp_path):
     assert not folder.exists()
     bilex("bench", "run", suite, "--output", folder, "--systems", "procrustes")
     result = bilex("bench", "run", suite, "--output", folder, "--dry-run")
-    assert [line.split()[-1] for line in result.out.splitlines()] == ["there", "done", "-", "-"]
-    assert "3 cells, 1 of them in" in result.err
+    assert [line.split()[-3:] for line in result.out.splitlines()] == [
+        ["to", "run", "seed"], ["done", "no", "0"], ["-", "yes", "0"], ["-", "yes", "1"],
+    ]  # fmt: skip
+    assert f"3 cells, 1 in {folder}; 2 to run" in result.err
+
+
+def test_list_tells_what_would_be_run_again(bilex, suite, tmp_path):
+    folder = tmp_path / "results"
+
+    def listed():
+        return bilex("bench", "run", suite, "--output", folder, "--systems", "procrustes", "--list", "--json").json
+
+    bilex("bench", "run", suite, "--output", folder, "--systems", "procrustes")
+    assert [(cell["status"], cell["to_run"]) for cell in listed()] == [("done", False)]
+    whole = suite.read_text()
+    suite.write_text(whole.replace('method = "procrustes"', 'method = "procrustes"\nsettings = { normalize = "unit" }'))
+    assert [(cell["status"], cell["to_run"]) for cell in listed()] == [("done", True)]
+    suite.write_text(whole)
+    for table in (tmp_path / "data" / "tables").iterdir():
+        table.unlink()
+    assert [(cell["status"], cell["to_run"]) for cell in listed()] == [("done", None)]
+    result = bilex("bench", "run", suite, "--output", folder, "--list")
+    assert "?: 1 results are known by their names only" in result.err
+    assert list((tmp_path / "data" / "tables").iterdir()) == [], "listing converts nothing"
+
+
+def test_the_help_names_all_suites(bilex):
+    from bilex.bench.suite_file import shipped
+
+    text = bilex("bench", "run", "--help").out.replace(",", " ").replace(".", " ").split()
+    assert set(shipped()) <= set(text)
 
 
 def test_errors_are_told_and_tried_again(bilex, suite, tmp_path, monkeypatch):
@@ -103,8 +132,8 @@ def test_the_results_go_where_one_would_look(bilex, suite, tmp_path, monkeypatch
     ("args", "code", "message"),
     [
         (["opne"], 1, "there is no suite 'opne' (did you mean 'open'?)"),
-        (["sample", "--systems", "x"], 1, "has no system 'x'"),
-        (["sample", "--directions", "x"], 1, "has no direction 'x'"),
+        (["sample", "--systems", "procrustse"], 1, "has no system 'procrustse' (did you mean 'procrustes'?); it has: "),
+        (["sample", "--directions", "en-f"], 1, "has no direction 'en-f' (did you mean 'en-fr'?); it has: "),
         (["sample", "--rng-seeds", "a"], 2, "needed whole numbers"),
         (["sample", "--jobs", "0"], 2, "0 is not in the range"),
         (["muse-low", "--directions", "en-et"], 1, "fetch them: bilex data fetch muse en-et"),

@@ -5,6 +5,7 @@ import pytest
 
 from bilex import Alignment
 from bilex.settings_file import read_settings
+from bilex.tune.trial import run_trial
 
 
 @pytest.fixture
@@ -79,9 +80,24 @@ def test_half_an_hour_by_default(bilex, args, monkeypatch):
     assert [(budget.minutes, budget.trials) for budget in budgets] == [(30, None), (5, None), (None, 3), (5, 3)]
 
 
+def test_trials_side_by_side(bilex, args, output, tmp_path, monkeypatch):
+    def run(trial, folder, live=None):
+        return run_trial(trial.packed.read(), trial.task, device=trial.device)
+
+    monkeypatch.setattr("bilex.tune.trial_process.TrialProcess.run", run)
+    result = bilex("tune", *args, "--jobs", 3)
+    assert result.code == 0
+    assert "3 trials at a time" in result.err
+    assert not (output / "partial").exists()
+    assert bilex("tune", *args[:-1], tmp_path / "other").code == 0
+    assert trials(output) == trials(tmp_path / "other"), "the first eight are drawn at random, in batches or not"
+
+
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
+        (["--jobs", 0], 2, "--jobs"),
+        (["--threads", 0], 2, "--threads"),
         (["--method", "procrustes"], 1, "names no settings that are worth a search"),
         (["--method", "ridgee"], 1, "did you mean 'ridge'?"),
         (["--set", "penalty=3"], 1, "are given; leave one out, or align with them"),
@@ -115,6 +131,10 @@ def test_without_the_extras(bilex, refused, args, output, monkeypatch):
         patched.setitem(sys.modules, "optuna", None)
         patched.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
         assert "pip install 'bilex[tune]'" in refused("tune", *args)
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "ray", None)
+        patched.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
+        assert "pip install 'bilex[cluster]'" in refused("tune", *args, "--cluster", "local")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = bilex("tune", *args)
     assert result.code == 0
@@ -126,7 +146,6 @@ class TestResume:
     @pytest.fixture
     def interrupted(self, bilex, args, monkeypatch):
         """A search that is interrupted in its third trial."""
-        from bilex.tune.search import run_trial
 
         def stop(inputs, task, **more):
             if task.number == 2:

@@ -51,6 +51,11 @@ class TestBudget:
     def test_a_batch_runs_at_the_same_time(self):
         assert Budget(minutes=3).left([done()] * 3, batch=2) == 2
 
+    def test_a_batch_is_as_long_as_its_longest_trial(self):
+        assert Budget(minutes=30).left([done(seconds=1200)], batch=8) == 0
+        assert Budget(minutes=4).left([done(), done(seconds=10), done(), done()], batch=2) == 2
+        assert Budget(minutes=3).left([done(), done(seconds=10), done(), done()], batch=2) == 0
+
     def test_there_must_be_an_end(self):
         with pytest.raises(SettingsError, match="needs an end"):
             Budget()
@@ -98,6 +103,23 @@ def test_batches_after_the_defaults(study, invented):
 
     search(study, Budget(trials=8), evaluate_many, batch=3)
     assert sizes == [1, 3, 3, 1]
+
+
+def test_a_search_in_batches_that_is_interrupted_goes_on_as_it_would_have(study, invented, tmp_path):
+    def interrupted(tasks):
+        for outcome in invented(tasks):
+            if outcome.number == 12:
+                raise KeyboardInterrupt
+            yield outcome
+
+    whole = Study(tmp_path / "whole", Space.of("ridge", {}), kind="tpe", rng_seed=0)
+    search(whole, Budget(trials=16), invented, batch=3)
+    with pytest.raises(KeyboardInterrupt):
+        search(study, Budget(trials=16), interrupted, batch=3)
+    assert len(study.outcomes) == 10
+    again = Study(tmp_path / "study.journal", Space.of("ridge", {}), kind="tpe", rng_seed=0)
+    search(again, Budget(trials=16), invented, batch=3)
+    assert again.outcomes == whole.outcomes
 
 
 def test_a_trial_that_fails_is_one_of_many(study, invented):

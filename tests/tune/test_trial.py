@@ -1,7 +1,3 @@
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
-
 import pytest
 
 from bilex import align, get_method
@@ -75,12 +71,3 @@ def test_a_refusal_is_an_outcome(collected):
 def test_json(collected):
     outcome = run_trial(collected("ridge"), task(penalty="30"))
     assert Outcome.from_json(outcome.to_json()) == outcome
-
-
-def test_in_another_process(collected):
-    inputs, tasks = collected("ridge"), [task(penalty="30"), task(penalty="50")]
-    here = [run_trial(inputs, one) for one in tasks]
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        there = list(pool.map(partial(run_trial, inputs), tasks))
-    assert [one.settings for one in there] == [one.settings for one in here]
-    assert [one.mrr for one in there] == pytest.approx([one.mrr for one in here], abs=1e-6)

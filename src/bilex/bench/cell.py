@@ -1,15 +1,13 @@
 """One cell in a process of its own: `python -m bilex.bench.cell FOLDER`, its task as a line of JSON on standard input.
 
 So its peak memory is its own, and when it is killed nothing else is. It leaves FOLDER/result.json behind and keeps its
-checkpoints in FOLDER. It ends when its standard input does: then whoever started it is gone.
+checkpoints in FOLDER.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
-import threading
 import time
 import traceback
 from pathlib import Path
@@ -21,6 +19,7 @@ from bilex.bench.task import Task
 from bilex.errors import AlignmentError, BilexError, SuiteError
 from bilex.files import sha256
 from bilex.lexicon import Lexicon
+from bilex.process import receive
 from bilex.table import EmbeddingTable
 from bilex.trace import CHECKPOINT, Trace
 
@@ -34,9 +33,8 @@ RESULT = "result.json"
 
 def main() -> None:
     """Run the cell that standard input describes."""
-    task, folder = Task.from_json(sys.stdin.readline()), Path(sys.argv[1])
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    write_cell(folder / RESULT, run_task(task, folder))
+    line, folder = receive()
+    write_cell(folder / RESULT, run_task(Task.from_json(line), folder))
 
 
 def run_task(task: Task, folder: Path) -> Cell:
@@ -142,11 +140,6 @@ def peak_gigabytes() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak * (1 if sys.platform == "darwin" else 1024) / 1e9
-
-
-def _end_with_parent() -> None:
-    sys.stdin.read()
-    os._exit(1)
 
 
 if __name__ == "__main__":

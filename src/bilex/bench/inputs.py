@@ -94,6 +94,8 @@ class Store:
 
     folder: Path = field(default_factory=lambda: data_folder() / "tables")
     """Where converted tables are kept."""
+    converts: bool = True
+    """Whether a table that is in no native form is converted, or refused."""
     _ready: dict[Input, Ready] = field(default_factory=dict, repr=False)
 
     def prepare(self, wanted: Input) -> Ready:
@@ -110,6 +112,8 @@ class Store:
             return Ready(path=path, max_words=wanted.max_words, sha256=found, label=wanted.label)
         native = self.folder / f"{path.name.split('.')[0]}-{_fingerprint(path, wanted)}{NATIVE}"
         if not native.is_file():
+            if not self.converts:
+                raise SuiteError(f"{path}: not converted yet; run the suite")
             if wanted.sha256 is not None:
                 check_sum(path, sha256(path), wanted.sha256)
             native.parent.mkdir(parents=True, exist_ok=True)

@@ -25,8 +25,8 @@ STATUSES = ("done", "failed", "error")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One result. `failed`: the method refused or did not converge; `error`: anything else."""
+class Measured:
+    """What a result is the result of."""
 
     suite: str
     system: str
@@ -40,6 +40,12 @@ class Cell:
     """`honest`, or `paper`: choices were made on the test dictionary."""
     key: str
     """Hash over all that decides the result: resolved settings and contents of the files among them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell(Measured):
+    """One result. `failed`: the method refused or did not converge; `error`: anything else."""
+
     status: str
     error: str | None
     scores: dict[str, Any] | None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from bilex.bench.inputs import Store
 from bilex.bench.process import run_side_by_side
 from bilex.bench.results import Cell, read_cell, read_suite, write_cell, write_json
 from bilex.bench.task import Task
 from bilex.errors import ResultsError, SettingsError, SuiteError
+from bilex.files import take_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -52,7 +53,7 @@ def run(
     wanted, place = list(suite.cells() if cells is None else cells), Path(folder)
     check_files(wanted)
     if cluster is not None:
-        from bilex.bench.cluster import import_ray
+        from bilex.cluster import import_ray
 
         import_ray()
     with _only_one(place):
@@ -89,6 +90,21 @@ def known(folder: Path, name: str, key: str | None = None) -> Cell | None:
     return cell if cell.key == key and cell.status in ("done", "failed") else None
 
 
+def to_run(folder: Path, cell: Planned, store: Store) -> bool | None:
+    """Whether a run would do this cell; None if that cannot be said without its data, or not without converting them.
+
+    store: one that does not convert.
+    """
+    there = known(folder, cell.name)
+    if there is None or there.status == "error":
+        return True
+    try:
+        key = Task.make(cell, store, threads=1, device="cpu").key
+    except SuiteError:
+        return None
+    return there.key != key
+
+
 def _results(tasks: list[Task], folder: Path, *, jobs: int, cluster: str | None) -> Generator[tuple[Task, Cell]]:
     if cluster is None or not tasks:
         return run_side_by_side(tasks, folder / "partial", jobs=jobs)
@@ -114,20 +130,18 @@ def _write_suite(suite: Suite, folder: Path) -> None:
 def _only_one(folder: Path) -> Iterator[None]:
     """Two runs in one folder would take each other's checkpoints. Where files cannot be locked, nobody is kept out."""
     try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / ".lock").open("w")
+        file = (folder / ".lock").open("ab")
     except OSError as error:
         raise SuiteError(f"{folder}: cannot be written to: {error}; choose another --output") from error
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise SuiteError(
-                f"{folder}: another run is at work there; wait for it, or choose another --output"
-            ) from None
+        if not _free(file):
+            raise SuiteError(f"{folder}: another run is at work there; wait for it, or choose another --output")
         yield
+
+
+def _free(file: IO[bytes]) -> bool:
+    try:
+        return take_lock(file)
+    except OSError:
+        return True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import SettingsError, SuiteError
 from bilex.methods.base import Method, get_method
+from bilex.settings import nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +114,9 @@ class Suite:
         chosen = self._systems(systems)
         for name in directions or ():
             if name not in self.directions:
-                raise SuiteError(f"suite {self.name} has no direction {name!r}; it has: {', '.join(self.directions)}")
+                near = nearest_name(name, self.directions)
+                known = ", ".join(self.directions)
+                raise SuiteError(f"suite {self.name} has no direction {name!r}{near}; it has: {known}")
         found = [
             (rng_seed, place, order, Planned(suite=self.name, system=system, direction=direction, rng_seed=rng_seed))
             for order, system in enumerate(chosen)
@@ -143,8 +146,9 @@ class Suite:
     def _systems(self, patterns: Sequence[str] | None) -> list[System]:
         for pattern in patterns or ():
             if not any(_matches(system, pattern) for system in self.systems):
-                labels = "; ".join(system.label for system in self.systems)
-                raise SuiteError(f"suite {self.name} has no system {pattern!r}; it has: {labels}")
+                labels = [system.label for system in self.systems]
+                near = nearest_name(pattern, labels)
+                raise SuiteError(f"suite {self.name} has no system {pattern!r}{near}; it has: {'; '.join(labels)}")
         return [s for s in self.systems if not patterns or any(_matches(s, pattern) for pattern in patterns)]
 
 

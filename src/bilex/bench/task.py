@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.bench.inputs import Ready
-from bilex.bench.results import Cell
+from bilex.bench.results import Cell, Measured
 
 if TYPE_CHECKING:
     from bilex.bench.inputs import Store
@@ -20,19 +20,10 @@ SIDES = ("source", "target", "train", "test")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class Task(Measured):
     """A cell with the files it reads. `train` is None for a method that learns without a dictionary."""
 
     name: str
-    suite: str
-    system: str
-    method: str
-    settings: dict[str, str]
-    direction: str
-    rng_seed: int
-    pairs: int | None
-    protocol: str
-    key: str
     threads: int
     device: str
     source: Ready
@@ -99,21 +90,15 @@ class Task:
             "trace": (),
             "provenance": None,
         }
-        names = (
-            "suite",
-            "system",
-            "method",
-            "settings",
-            "direction",
-            "rng_seed",
-            "pairs",
-            "protocol",
-            "key",
-            "threads",
-        )
-        own = {name: getattr(self, name) for name in names}
+        own = {field.name: getattr(self, field.name) for field in fields(Measured)} | {"threads": self.threads}
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
-        return Cell(status=status, error=error, made_at=made_at, **{**nothing, **own, **found})
+        return Cell(status=status, error=self._named(error), made_at=made_at, **{**nothing, **own, **found})
+
+    def _named(self, message: str | None) -> str | None:
+        """A message that names files as the suite does: results are shared, and paths are of this machine."""
+        for ready in self.files().values():
+            message = message and message.replace(str(ready.path), ready.label)
+        return message
 
 
 def _key(task: Task, settings: dict[str, Any]) -> str:

@@ -92,8 +92,7 @@ def align(
     given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
     if not resume:
         _check_free(output, partial)
-    from bilex.fitting import collect, fit
-    from bilex.lexicon import Lexicon
+    from bilex.fitting import fit
     from bilex.methods.base import get_method
 
     if settings_file is None:
@@ -101,11 +100,12 @@ def align(
     else:
         filed = _read_settings(settings_file, method, unsupervised=unsupervised)
         chosen = get_method(filed.method, filed.settings | given)
-    inputs = collect(
-        options.read_table(source, max_words),
-        options.read_table(target, max_words),
-        None if train is None else Lexicon.read(train),
-        dev=None if dev is None else Lexicon.read(dev),
+    inputs = options.read_inputs(
+        source,
+        target,
+        train,
+        dev,
+        max_words=max_words,
         method=chosen,
         rng_seed=rng_seed,
         fold_case=fold_case,

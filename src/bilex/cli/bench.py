@@ -47,7 +47,7 @@ def bench() -> None:
 @click.option("--rng-seeds", metavar="N,...", help="These instead of the suite's.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells side by side.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads for each cell.")
-@click.option("--cluster", metavar="ADDRESS", help="Run on Ray: the address of a cluster, auto, or local.")
+@options.cluster
 @click.option("--list", "--dry-run", "only_list", is_flag=True, help="Say what would be run, and what is there.")
 @options.device
 @options.as_json
@@ -64,11 +64,15 @@ def run(
     device: str,
     as_json: bool,
 ) -> None:
-    """Run SUITE, a name such as sample or open, or a .toml file of your own, and keep a result for each cell.
+    """Run SUITE and keep a result for each cell, that is one system on one direction with one random seed.
 
-    A cell is one system on one direction with one random seed. Cells that are in FOLDER already are not run again:
-    after an interruption the same command goes on.
-    """
+    \b
+    SUITE is a .toml file of your own, or one that comes with bilex:
+      sample, open, open-ablations, open-few, open-paper-protocol,
+      open-sensitivity, muse-rich, muse-low
+
+    Cells that are in FOLDER already are not run again: after an interruption the same command goes on.
+    """  # noqa: D301 (click keeps the lines of a paragraph after it)
     from bilex.bench.runner import run as run_suite
     from bilex.bench.suite import Suite
 
@@ -110,15 +114,27 @@ def _told(cell: Cell) -> str:
 
 
 def _print_list(cells: list[Planned], folder: Path, *, as_json: bool) -> None:
-    from bilex.bench.runner import known
+    from bilex.bench.inputs import Store
+    from bilex.bench.runner import known, to_run
 
-    found = [(cell, known(folder, cell.name)) for cell in cells]
+    store = Store(converts=False)
+    found = [(cell, known(folder, cell.name), to_run(folder, cell, store)) for cell in cells]
     if as_json:
-        options.print_json([_plain(cell, there) for cell, there in found])
+        options.print_json([{**_plain(cell, there), "to_run": again} for cell, there, again in found])
         return
-    rows = [(c.system.label, c.direction.name, c.rng_seed, there.status if there else "-") for c, there in found]
-    options.print_table(["system", "direction", "seed", "there"], rows, left=2, fold=False)
-    options.say(f"{len(rows)} cells, {sum(there is not None for _, there in found)} of them in {folder}")
+    told = {True: "yes", False: "no", None: "?"}
+    rows = [
+        (cell.system.label, cell.direction.name, there.status if there else "-", told[again], cell.rng_seed)
+        for cell, there, again in found
+    ]
+    options.print_table(["system", "direction", "there", "to run", "seed"], rows, left=4, fold=False)
+    counts = [sum(again is which for *_, again in found) for which in (True, None)]
+    options.say(f"{len(rows)} cells, {sum(there is not None for _, there, _ in found)} in {folder}; {counts[0]} to run")
+    if counts[1]:
+        options.say(
+            f"?: {counts[1]} results are known by their names only: their data are not there, or not converted yet; a "
+            "run does these cells again if they were made from other data or settings"
+        )
 
 
 def _print_results(suite: Suite, folder: Path, found: list[tuple[Planned, Cell]], *, as_json: bool) -> None:

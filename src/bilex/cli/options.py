@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bilex.alignment import Alignment
+    from bilex.fitting import Inputs
     from bilex.linalg.topk import Progress
     from bilex.retrieval import Retrieval
     from bilex.table import EmbeddingTable
@@ -29,6 +30,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for 
 device = click.option(
     "--device", default="auto", show_default=True, help="cpu, cuda, or auto: a GPU where there is one."
 )
+cluster = click.option("--cluster", metavar="ADDRESS", help="Run on Ray: the address of a cluster, auto, or local.")
 fold_case = click.option("--fold-case", is_flag=True, help="Also match dictionary words that differ in letter case.")
 direction = click.option(
     "--direction",
@@ -77,6 +79,22 @@ def read_table(path: Path, max_words: int | None) -> EmbeddingTable:
     table = EmbeddingTable.read(path, max_words=max_words)
     say(*(f"{path}: {line}" for line in table.report.summary()))
     return table
+
+
+def read_inputs(
+    source: Path, target: Path, train: Path | None, dev: Path | None, *, max_words: int | None, **more: Any
+) -> Inputs:
+    """The inputs of an alignment from their files; `more` are those that are in no file."""
+    from bilex.fitting import collect
+    from bilex.lexicon import Lexicon
+
+    return collect(
+        read_table(source, max_words),
+        read_table(target, max_words),
+        None if train is None else Lexicon.read(train),
+        dev=None if dev is None else Lexicon.read(dev),
+        **more,
+    )
 
 
 def load_run(path: Path, device_name: str) -> Alignment:

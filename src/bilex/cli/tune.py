@@ -8,12 +8,14 @@ import click
 
 from bilex.cli import options
 from bilex.cli.completion import complete_method, complete_setting
+from bilex.cluster import import_ray
 from bilex.errors import AlignmentError, MissingExtraError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bilex.fitting import Inputs
+    from bilex.tune.batches import Place
     from bilex.tune.search import Budget, Verdict
     from bilex.tune.space import Space
     from bilex.tune.study import Kind, Study
@@ -50,6 +52,17 @@ MINUTES = 30.0
 )
 @click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 @click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Trials side by side, a batch of them at a time.  [default: 1; with --cluster as many as there is room for]",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Threads for each trial.  [default: this machine's, divided by --jobs; with --cluster 1]",
+)
+@options.cluster
 @click.option("--resume", is_flag=True, help="Go on with a search that has ended or was interrupted.")
 @click.option(
     "--output",
@@ -74,6 +87,9 @@ def tune(
     kind: Kind,
     max_words: int | None,
     rng_seed: int,
+    jobs: int | None,
+    threads: int | None,
+    cluster: str | None,
     resume: bool,
     output: Path,
     fold_case: bool,
@@ -88,46 +104,53 @@ def tune(
     """
     if not resume and output.exists():
         raise AlignmentError(f"{output} exists already: go on with --resume, choose another --output, or remove it")
-    from bilex.fitting import collect
-    from bilex.lexicon import Lexicon
+    from bilex.tune.batches import Place
     from bilex.tune.search import Budget
     from bilex.tune.space import Space, import_optuna
 
     import_optuna()  # rather now than after the tables are read
+    if cluster is not None:
+        import_ray()
     space = Space.of(method, options.parse_settings(settings))
-    inputs = collect(
-        options.read_table(source, max_words),
-        options.read_table(target, max_words),
-        Lexicon.read(train),
-        dev=None if dev is None else Lexicon.read(dev),
+    inputs = options.read_inputs(
+        source,
+        target,
+        train,
+        dev,
+        max_words=max_words,
         method=space.method,
         rng_seed=rng_seed,
         fold_case=fold_case,
     )
     options.say(*(f"warning: {doubt}" for doubt in inputs.doubts()))
     budget = Budget(minutes=MINUTES if minutes is None and trials is None else minutes, trials=trials)
-    _search(inputs, space, budget, kind, output, device, as_json=as_json)
+    place = Place(jobs=jobs, threads=threads, cluster=cluster, device=device)
+    _search(inputs, space, budget, kind, output, place, as_json=as_json)
 
 
 def _search(
-    inputs: Inputs, space: Space, budget: Budget, kind: Kind, output: Path, device: str, *, as_json: bool
+    inputs: Inputs, space: Space, budget: Budget, kind: Kind, output: Path, place: Place, *, as_json: bool
 ) -> None:
     from bilex.tune import report
-    from bilex.tune.search import judge, one_after_another, search
+    from bilex.tune.search import judge, search
     from bilex.tune.study import opened
     from bilex.tune.trial import with_dev
 
-    prepared = with_dev(inputs)
-    with opened(output, inputs, space, kind=kind) as study, options.labelled_progress() as watcher:
+    with (
+        opened(output, inputs, space, kind=kind) as study,
+        options.labelled_progress() as watcher,
+        place.ready(with_dev(inputs), space.given, output, watcher=watcher) as batches,
+    ):
         if study.outcomes:
             options.say(f"going on from {output}: {len(study.outcomes)} trials")
+        if batches.size > 1:
+            options.say(f"{batches.size} trials at a time")
 
         def keep(outcome: Outcome) -> None:
             _say_outcome(outcome)
             report.write_report(output, space, judge(study.outcomes), study.outcomes)
 
-        evaluate_many = one_after_another(prepared, device=device, watcher=watcher)
-        verdict = search(study, budget, evaluate_many, listener=keep)
+        verdict = search(study, budget, batches.evaluate_many, batch=batches.size, listener=keep)
     report.write_report(output, space, verdict, study.outcomes)
     _draw(output, study)
     if as_json:

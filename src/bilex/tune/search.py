@@ -41,7 +41,7 @@ class Budget:
             return 1
         if self.minutes is not None:
             usual = statistics.mean(outcome.seconds for outcome in outcomes if outcome.state == "done")
-            if sum(outcome.seconds for outcome in outcomes) / batch + usual > 60 * self.minutes:
+            if _seconds(outcomes, batch) + usual > 60 * self.minutes:
                 return 0
         return batch if self.trials is None else max(0, min(batch, self.trials - len(outcomes)))
 
@@ -76,9 +76,12 @@ def search(
     batch: int = 1,
     listener: Callable[[Outcome], None] = lambda _: None,
 ) -> Verdict:
-    """Try what the study suggests, a batch at a time, until the budget or the space is used up."""
+    """Try what the study suggests, a batch at a time, until the budget or the space is used up.
+
+    A batch is told when all of it is done: after an interruption the next suggestions are the same again.
+    """
     while tasks := study.ask(budget.left(study.outcomes, batch)):
-        for outcome in evaluate_many(tasks):
+        for outcome in list(evaluate_many(tasks)):
             if outcome.number == 0 and outcome.state == "failed":
                 raise AlignmentError(f"nothing to compare with, the defaults fail: {outcome.error}")
             study.tell(outcome)
@@ -97,6 +100,12 @@ def one_after_another(
             yield run_trial(inputs, task, device=device, watcher=told)
 
     return evaluate_many
+
+
+def _seconds(outcomes: Sequence[Outcome], batch: int) -> float:
+    """How long it took: the defaults alone, then batches, each as long as the longest trial in it."""
+    first, *others = (outcome.seconds for outcome in outcomes)
+    return first + sum(max(others[i : i + batch]) for i in range(0, len(others), batch))
 
 
 def judge(outcomes: Sequence[Outcome]) -> Verdict:

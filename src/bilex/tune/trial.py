@@ -1,6 +1,7 @@
 """One trial: fit with some settings, and see how the dev words are translated.
 
-It is a plain function of values that can be sent to another process, and knows nothing of the search.
+It is a plain function of values that can be sent to another process, and knows nothing of the search. Nothing is
+imported that is slow until it is needed: what hands trials to processes does not do them.
 """
 
 from __future__ import annotations
@@ -9,10 +10,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import torch
-
 from bilex.errors import BilexError
-from bilex.fitting import fit, hold_out
 from bilex.settings import change, field_types
 from bilex.trace import Trace
 
@@ -59,6 +57,8 @@ class Outcome:
 
     def reciprocal_ranks(self) -> Tensor:
         """1 / rank of each dev word: (s,)."""
+        import torch
+
         return 1 / torch.tensor(self.ranks, dtype=torch.float64)
 
     def to_json(self) -> dict[str, Any]:
@@ -77,6 +77,8 @@ class BelowBarError(Exception):
 
 def with_dev(inputs: Inputs) -> Inputs:
     """The inputs with the dev lexicon that decides: the one given, or one held out of train, for any method."""
+    from bilex.fitting import hold_out
+
     if inputs.dev is not None:
         return inputs
     train, dev = hold_out(inputs)
@@ -91,6 +93,8 @@ def run_trial(
     watcher: Callable[[str, int, int], None] | None = None,
 ) -> Outcome:
     """Fit with the settings of the task, and rank the translations of the dev words by CSLS.  inputs: of `with_dev`."""
+    from bilex.fitting import fit
+
     assert inputs.dev is not None
     started, epochs = time.perf_counter(), list[float]()
 

@@ -57,6 +57,7 @@ def provenance(method, resolved, direction, train=5000):
             "train": {"file": None, "sha256": None, "pairs": train},
             "dev": None,
         },
+        "train_coverage": {"name": "/home/somebody/t", "missing_source": {"pairs": 1, "words": ["secretword"]}},
         "made_with": {"bilex": "0.1.0", "torch": "2.13.0", "python": "3.11.7", "platform": "Linux", "threads": 1},
     }
 

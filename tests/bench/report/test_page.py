@@ -1,3 +1,4 @@
+import json
 import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
@@ -6,7 +7,7 @@ import pytest
 
 from bilex.bench.curves import charts
 from bilex.bench.page import page
-from bilex.bench.report import make_report
+from bilex.bench.report import PRINTABLE, make_report
 from bilex.page.plots import draw
 
 RESOURCES = {"src", "href", "srcset", "action", "data", "poster"}
@@ -66,6 +67,13 @@ def test_provenance_is_folded_and_names_no_folders(text):
         assert part in origin
     assert "/home/somebody" not in text
     assert "<h2>" not in origin.split("</h2>", 1)[1]
+
+
+def test_words_and_folders_in_old_results_stay_there(text, folder):
+    report = make_report(folder)
+    for made in (text, json.dumps(report.to_json()), *(report.text(kind) for kind in PRINTABLE)):
+        assert "secretword" not in made
+        assert "somebody" not in made
 
 
 def test_ids_are_unique(text):

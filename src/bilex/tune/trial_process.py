@@ -1,0 +1,87 @@
+"""One trial in a process of its own: `python -m bilex.tune.trial_process FOLDER`; see bilex.process.
+
+Its peak memory is its own, and when it is killed nothing else is. It leaves FOLDER/outcome.json behind.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bilex.files import replacing
+from bilex.process import receive, run_module
+from bilex.tune.packed import Packed
+from bilex.tune.trial import Outcome, Task, run_trial
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bilex.process import Live
+
+OUTCOME = "outcome.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialProcess:
+    """All that the process has to know."""
+
+    task: Task
+    packed: Packed
+    threads: int
+    device: str | None
+
+    def run(self, folder: Path, live: Live | None = None) -> Outcome:
+        """Start it and wait for it. One that leaves no outcome behind has failed."""
+        folder.mkdir(parents=True)
+        started = time.perf_counter()
+        ending = run_module("bilex.tune.trial_process", self.to_json(), folder, threads=self.threads, live=live)
+        try:
+            return Outcome.from_json(json.loads((folder / OUTCOME).read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return self.failure(ending, time.perf_counter() - started)
+
+    def failure(self, error: str, seconds: float) -> Outcome:
+        """What becomes of a trial that has come to no end of its own."""
+        task = self.task
+        return Outcome(number=task.number, settings=task.settings, state="failed", seconds=seconds, error=error)
+
+    def elsewhere(self, paths: Mapping[str, Path]) -> TrialProcess:
+        """The same with files that lie elsewhere, given by what is in them."""
+        return replace(self, packed=self.packed.elsewhere(paths))
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> TrialProcess:
+        """The inverse of `to_json`."""
+        found: dict[str, Any] = json.loads(text)
+        task = Task(**{**found["task"], "bars": tuple(found["task"]["bars"])})
+        return cls(**{**found, "task": task, "packed": Packed(**found["packed"])})
+
+
+def run_on_node(text: str, paths: dict[str, Path]) -> Outcome:
+    """What a machine of a cluster does, its files being there."""
+    with tempfile.TemporaryDirectory(prefix="bilex-") as folder:
+        return TrialProcess.from_json(text).elsewhere(paths).run(Path(folder) / "trial")
+
+
+def main() -> None:
+    """Do the trial that standard input describes."""
+    import torch
+
+    line, folder = receive()
+    trial = TrialProcess.from_json(line)
+    torch.set_num_threads(trial.threads)
+    outcome = run_trial(trial.packed.read(), trial.task, device=trial.device)
+    with replacing(folder / OUTCOME) as temporary:
+        temporary.write_text(json.dumps(outcome.to_json()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
