@@ -46,6 +46,17 @@ def test_starts_as_the_linear_mapping(kind, activation, tolerance, both):
 
 
 @pytest.mark.parametrize("kind", ["householder", "linear"])
+def test_starts_as_a_mapping_to_fewer_dimensions(kind):
+    """What Procrustes makes of fewer pairs than dimensions."""
+    x, z = unit(normal(20, 5)), unit(normal(20, 5, rng_seed=1))
+    mapping = LinearMapping(source_matrix=normal(5, 3, rng_seed=2), target_matrix=normal(5, 3, rng_seed=3))
+    parameters = start_from(mapping, "linear", kind)
+    source, target = (side(parameters, n, r, kind, "linear") for n, r in (("source", x), ("target", z)))
+    found = cosines(source.mapped(source.matrix()), target.mapped(target.matrix()))
+    torch.testing.assert_close(found, cosines(mapping.source(x), mapping.target(z)))
+
+
+@pytest.mark.parametrize("kind", ["householder", "linear"])
 def test_random_start_is_a_rotation_and_no_adapter(kind):
     parameters = random_start(6, 4, kind, torch.Generator().manual_seed(0))
     x = unit(normal(10, 6).float())

@@ -71,7 +71,7 @@ class TestVerdict:
         verdict = judge([done(0, ranks=(2, 1, 1, 1)), done(1, ranks=(1, 1, 1, 1))])
         assert verdict.gain == 0.125
         assert verdict.standard_error == pytest.approx(0.125 * 3**0.5 / 2)
-        assert not verdict.defaults_stand
+        assert verdict.defaults_stand  # a single word
         verdict = judge([done(0, ranks=(3, 1, 1, 2)), done(1, ranks=(1, 1, 2, 2))])
         assert verdict.gain > 0
         assert verdict.defaults_stand

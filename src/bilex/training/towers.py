@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, Self
 
 import torch
+from torch.nn.functional import pad
 
 from bilex.linalg.householder import compose, decompose, polar
 from bilex.mapping import LinearMapping, Mapping
@@ -118,14 +119,15 @@ def start_from(mapping: LinearMapping, activation: Activation, kind: Projection)
     """Parameters with which the towers do what a linear mapping does, where a word is its own context.
 
     M = P Q: the symmetric part P goes into the adapter, as (P − I) / slope of σ at 0, the orthogonal part Q into the
-    projection. The linear adapter reproduces M exactly, up to its scale; tanh and the odd sigmoid nearly.
+    projection. The linear adapter reproduces M exactly, up to its scale; tanh and the odd sigmoid nearly. Columns that
+    M lacks, where pairs are too few to determine them, are 0, and so is what P leaves of those directions.
     """
     parameters = {}
     matrices = {"source": mapping.source_matrix, "target": mapping.target_matrix}
     for side, matrix in matrices.items():
         d = mapping.source_matrix.shape[0]
         identity = torch.eye(d, dtype=mapping.source_matrix.dtype, device=mapping.source_matrix.device)
-        p, q = polar(identity if matrix is None else matrix)
+        p, q = polar(identity if matrix is None else pad(matrix, (0, d - matrix.shape[1])))
         parameters[f"{side}_adapter"] = (p - identity) / SLOPES[activation]
         parameters[f"{side}_projection"] = decompose(q, d) if kind == "householder" else q
     return parameters

@@ -59,8 +59,8 @@ class Verdict:
 
     @property
     def defaults_stand(self) -> bool:
-        """Whether the gain is no more than chance would make it."""
-        return self.gain <= self.standard_error
+        """Whether the gain is no more than chance would make it, for the best of many trials."""
+        return self.gain <= 2 * self.standard_error
 
     @property
     def chosen(self) -> Outcome:
