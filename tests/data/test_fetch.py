@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -319,7 +319,14 @@ def misbehaviour(draw):
     }
 
 
+def unlike(**more):
+    """Nothing else than this is wrong."""
+    usual = {"status": 200, "body": None, "stop": 600, "ranges": True, "if_range": False, "validators": True}
+    return {**usual, "longer": 0, **more}
+
+
 @hypothesis_settings(max_examples=300)
+@example([unlike(stop=406), unlike(body=VERSIONS[1], validators=False)], None, 1)
 @given(st.lists(misbehaviour(), min_size=1, max_size=8), st.sampled_from([None, 20, 100]), st.integers(1, 3))
 def test_the_file_is_one_that_was_served_or_none(running_site, act, acts, max_words, calls):
     """Over several calls of little patience, whatever the server does."""

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from bilex.bench.metrics import METRICS
 from bilex.bench.report import FORMATS
-from bilex.cli import bench_report
+from bilex.cli import bench_report, cli
 from bilex.errors import BilexError
 
 
@@ -19,7 +19,7 @@ def report():
     """Run the command; an error of ours is raised, as `main` would catch it."""
 
     def run(*args, code=0):
-        result = CliRunner().invoke(bench_report.report, [str(arg) for arg in args])
+        result = CliRunner().invoke(cli, ["bench", "report", *(str(arg) for arg in args)])
         if isinstance(result.exception, BilexError):
             raise result.exception
         assert result.exit_code == code, result.output
