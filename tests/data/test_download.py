@@ -324,10 +324,11 @@ def test_progress_of_the_first_words_is_in_words(site, get, vec, waits):
     assert told[-1] == ("en.vec", 50, 50)
 
 
-def test_a_session_is_quiet_by_itself():
+def test_a_session_is_quiet_by_itself(capfd):
     session = Session()
-    session.tell("")
-    session.progress("", 0, 0)
+    session.tell("told")
+    session.progress("label", 0, 1)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_folder_instead_of_a_server(tmp_path, waits, vec):

@@ -119,4 +119,5 @@ class TestTmx:
 
         monkeypatch.setattr(sys, "stdout", io.StringIO())
         write_entries(Path("-"), ENTRIES, "tmx")
-        ElementTree.fromstring(sys.stdout.getvalue().encode())
+        found = ElementTree.fromstring(sys.stdout.getvalue().encode())
+        assert len(list(found.iter("tu"))) == len(ENTRIES)

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     type=options.FilePath,
     help="Method and settings from a file, such as best.toml of `bilex tune`; --set overrides it.",
 )
-@click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
-@click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
+@options.max_words
+@options.rng_seed
 @click.option(
     "--resume",
     is_flag=True,

@@ -31,6 +31,8 @@ device = click.option(
     "--device", default="auto", show_default=True, help="cpu, cuda, or auto: a GPU where there is one."
 )
 cluster = click.option("--cluster", metavar="ADDRESS", help="Run on Ray: the address of a cluster, auto, or local.")
+max_words = click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
+rng_seed = click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
 fold_case = click.option("--fold-case", is_flag=True, help="Also match dictionary words that differ in letter case.")
 direction = click.option(
     "--direction",

@@ -50,8 +50,8 @@ MINUTES = 30.0
     show_default=True,
     help="tpe learns from the trials what to try, and ends hopeless ones early; random draws all.",
 )
-@click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
-@click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
+@options.max_words
+@options.rng_seed
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),

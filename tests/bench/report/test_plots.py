@@ -120,4 +120,5 @@ def test_more_lines_than_colours_are_drawn_all_the_same(mixed):
     chart = training(mixed)
     line = chart.panels[0][1][0]
     many = tuple(dataclasses.replace(line, label=str(i)) for i in range(2 * len(COLOURS) + 1))
-    ElementTree.fromstring(draw(dataclasses.replace(chart, panels=(("x", many),))))
+    drawn = ElementTree.fromstring(draw(dataclasses.replace(chart, panels=(("x", many),))))
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}path"))) > len(many)
