@@ -133,7 +133,9 @@ def test_same_for_all_tables_and_whatever_the_bounds(search, bounds, most):
         use_parts(patch)
         patch.setattr(partial, "MOST", most)
         if bounds == "useless":
-            patch.setattr(CSLS, "bounds", lambda self, candidates, *_, **__: candidates.new_full((len(candidates),), -1.1))
+            patch.setattr(
+                CSLS, "bounds", lambda self, candidates, *_, **__: candidates.new_full((len(candidates),), -1.1)
+            )
         if bounds == "exact":
             patch.setattr(CSLS, "bounds", lambda self, *tables, budget: self.penalty(*tables, budget=budget))
         assert torch.equal(few.ranks(queries, gold), whole.ranks(queries, gold))

@@ -91,12 +91,10 @@ class Search:
         return kernel.ranks(self.queries, self.candidates, gold, bias=self._bias(known), budget=self.budget), known
 
     def _best(self, queries: Tensor, known: Partial, n: int, progress: Progress | None = None) -> TopK:
-        return kernel.topk(
-            queries, self.candidates, n, bias=self._bias(known), budget=self.budget, progress=progress
-        )
+        return kernel.topk(queries, self.candidates, n, bias=self._bias(known), budget=self.budget, progress=progress)
 
     def _settle(self, known: Partial, listed: TopK, n: int) -> Partial:
-        """With the exact penalties of the n best of each list: scores fall as bounds become exact, and others follow."""
+        """With the exact penalties of the n best of each list: as bounds become exact, scores fall and others follow."""
         cosines, n = listed.values - self._bias(known)[listed.indices], min(n, listed.values.shape[1])
         while True:
             best = (cosines + self._bias(known)[listed.indices]).topk(n, dim=1).indices
