@@ -28,15 +28,15 @@ class Clusters(NamedTuple):
     sizes: Tensor
 
 
-def cluster(rows: Tensor) -> Clusters:
+def cluster(rows: Tensor, *, budget: int = BUDGET) -> Clusters:
     """Every row in the cluster of the nearest centroid. No randomness: the sample is taken at even distances."""
     count = max(1, len(rows) // SIZE)
     sample = rows[:: max(1, len(rows) // (SAMPLE * count))]
     centroids = sample[:: max(1, len(sample) // count)][:count]
     for _ in range(ROUNDS):
-        nearest = topk(sample, centroids, 1).indices[:, 0]
+        nearest = topk(sample, centroids, 1, budget=budget).indices[:, 0]
         centroids = unit(torch.zeros_like(centroids).index_add_(0, nearest, sample))
-    nearest = topk(rows, centroids, 1).indices[:, 0]
+    nearest = topk(rows, centroids, 1, budget=budget).indices[:, 0]
     sizes = torch.bincount(nearest, minlength=len(centroids))
     return Clusters(centroids[sizes > 0], rows[nearest.argsort(stable=True)], sizes[sizes > 0])
 
@@ -49,14 +49,15 @@ def near_products(queries: Tensor, clusters: Clusters, n: int, *, budget: int = 
     """
     probes = min(PROBES, len(clusters.centroids))
     at_once = max(1, budget // (4 * probes * n * queries.element_size()))
-    return torch.cat([_probe(part, clusters, n, probes) for part in queries.split(at_once)])
+    return torch.cat([_probe(part, clusters, n, probes, budget) for part in torch.split(queries, at_once)])
 
 
-def _probe(queries: Tensor, clusters: Clusters, n: int, probes: int) -> Tensor:
-    wanted = topk(queries, clusters.centroids, probes).indices.reshape(-1)
+def _probe(queries: Tensor, clusters: Clusters, n: int, probes: int, budget: int) -> Tensor:
+    wanted = topk(queries, clusters.centroids, probes, budget=budget).indices.reshape(-1)
+    seekers = torch.bincount(wanted, minlength=len(clusters.sizes)).tolist()
+    by_cluster = torch.split(wanted.argsort(stable=True), seekers)
     found = queries.new_full((len(wanted), n), -1.0)
-    seekers = wanted.argsort(stable=True).split(torch.bincount(wanted, minlength=len(clusters.sizes)).tolist())
-    for places, rows in zip(seekers, clusters.rows.split(clusters.sizes.tolist()), strict=True):
-        values = topk(queries[places // probes], rows, n).values
+    for places, rows in zip(by_cluster, torch.split(clusters.rows, clusters.sizes.tolist()), strict=True):
+        values = topk(queries[places // probes], rows, n, budget=budget).values
         found[places, : values.shape[1]] = values
     return found.view(len(queries), probes * n).topk(n, dim=1).values

@@ -54,7 +54,8 @@ class CSLS(Retrieval):
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor:
         """R over a part of the other table, the clusters near to a candidate, which is at most the r over all of it."""
         k = min(self.k, len(others))
-        return _mean_of_largest(near_products(candidates, cluster(others), k, budget=budget), k) - ROUNDING
+        cosines = near_products(candidates, cluster(others, budget=budget), k, budget=budget)
+        return _mean_of_largest(cosines, k) - ROUNDING
 
 
 def _mean_of_largest(cosines: Tensor, k: int) -> Tensor:

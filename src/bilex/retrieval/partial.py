@@ -94,7 +94,7 @@ class Search:
         return kernel.topk(queries, self.candidates, n, bias=self._bias(known), budget=self.budget, progress=progress)
 
     def _settle(self, known: Partial, listed: TopK, n: int) -> Partial:
-        """With the exact penalties of the n best of each list: as bounds become exact, scores fall and others follow."""
+        """With the exact penalties of the n best of each list: as bounds become exact, others move up."""
         cosines, n = listed.values - self._bias(known)[listed.indices], min(n, listed.values.shape[1])
         while True:
             best = (cosines + self._bias(known)[listed.indices]).topk(n, dim=1).indices
