@@ -158,6 +158,13 @@ def test_a_penalty_is_the_same_in_any_company(kind):
         assert torch.equal(CSLS().penalty(z[some], x, budget=2**20), penalties[some])
 
 
+def test_lists_that_settle_nothing_only_cost_time(monkeypatch):
+    """As if rounding had ordered each list so that what is still to be settled lies just beyond its end."""
+    monkeypatch.setattr(partial.Search, "_settle", lambda self, known, *_: known)
+    few, whole = both(topics(240, 0), topics(310, 1))
+    assert_same(few.topk(table(5, 2), 3), whole.topk(table(5, 2), 3))
+
+
 def test_only_a_part_is_computed():
     x, z = topics(240, 0), topics(310, 1)
     index = CSLS().index(x, z)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST = 0.5
 """Where more than this share of the penalties is wanted, all are computed: many more would follow."""
+WIDEST = 1000
+"""Candidates on a query's list at most, unless more are asked for."""
 ROUNDING = 1e-5
 """More than two computations of a score can differ by."""
 
@@ -73,9 +75,10 @@ class Search:
         while True:
             known = self._settle(known, self._best(unsettled, known, wide), n)
             found = self._best(self.queries, known, n, self.progress)
-            unsettled, wide = self.queries[~known.exact[found.indices].all(1)], 4 * wide
+            unsettled, wide = self.queries[~known.exact[found.indices].all(1)], max(wide, min(4 * wide, WIDEST))
             if not len(unsettled):
                 return found, known
+            known = self._fill(known, found.indices)  # lists that rounding has ordered otherwise may have left them out
 
     def ranks(self, known: Partial, gold: Tensor) -> tuple[Tensor, Partial]:
         """Rank of the best gold candidate of each query, (q, g) padded with -1; the penalties as they are known then.
