@@ -10,7 +10,7 @@ import torch
 import bilex.run
 from bilex import CSLS, Alignment, EmbeddingTable, InvertedSoftmax, Lexicon, Nearest, align
 from bilex.errors import AlignmentError, BilexError
-from bilex.retrieval import RETRIEVALS
+from bilex.retrieval import RETRIEVALS, base
 
 FILES = [
     "alignment.json",
@@ -144,6 +144,17 @@ class TestCache:
             assert Alignment.load(run).induce(mutual=True) == first
         shutil.rmtree(run / "cache")
         assert Alignment.load(run).induce(mutual=True) == first == fresh.induce(mutual=True)
+
+    def test_parts_are_kept(self, run, fresh, monkeypatch):
+        monkeypatch.setattr(base, "FEWEST", 0)
+        words = fresh.source.words[3:6]
+        first = Alignment.load(run).translate(words, n=2)
+        assert [path.name for path in (run / "cache").iterdir()] == ["csls-k=10.target.partial.safetensors"]
+        with monkeypatch.context() as patch:
+            patch.setattr(CSLS, "bounds", forget_everything)
+            assert Alignment.load(run).translate(words, n=2) == first
+        assert fresh.translate(words, n=2) == first
+        assert Alignment.load(run).induce() == fresh.induce()
 
     def test_is_kept_per_setting(self, run, fresh):
         for retrieval in (CSLS(k=2), CSLS(k=20), InvertedSoftmax(beta=5), InvertedSoftmax(beta=50), CSLS(k=2)):

@@ -124,9 +124,10 @@ class Alignment:
         if retrieval not in self._indexes:
             made = retrieval.index(self.source_rows, self.target_rows)
             if self.folder is not None:
-                from bilex.run import KeptPenalties
+                from bilex.kept import KeptPartial, KeptPenalties
 
-                made = replace(made, penalties=KeptPenalties(self.folder, retrieval, self.device))
+                place = (self.folder, retrieval, self.device)
+                made = replace(made, penalties=KeptPenalties(*place), partial=KeptPartial(*place))
             self._indexes[retrieval] = made
         return self._indexes[retrieval]
 

@@ -11,7 +11,6 @@ cache/                penalties of retrieval, computed at first use; may be dele
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 from pathlib import Path
@@ -23,7 +22,7 @@ from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, TableError
-from bilex.files import replacing, replacing_folder
+from bilex.files import replacing_folder
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
@@ -34,12 +33,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import numpy as np
-    import torch
     from numpy.typing import NDArray
     from torch import Tensor
 
     from bilex.io.contents import Subwords
-    from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Side
 
 FORMAT = {"format": "bilex-alignment", "version": 1}
@@ -136,29 +133,6 @@ def check_free(path: str | PathLike[str]) -> None:
     """Refuse a place that is taken, before any work is done."""
     if Path(path).exists():
         raise AlignmentError(f"{path} exists already and is left as it is: choose another name, or remove it first")
-
-
-class KeptPenalties(dict["Side", "Tensor | None"]):
-    """Penalties by side, kept in the run folder; a folder that cannot be written to just keeps none."""
-
-    def __init__(self, folder: Path, retrieval: Retrieval, device: torch.device) -> None:
-        super().__init__()
-        settings = [f"{name}={value}" for name, value in dataclasses.asdict(retrieval).items()]
-        self._stem = folder / "cache" / "-".join([retrieval.name, *settings])
-        for side in ("source", "target"):
-            with contextlib.suppress(OSError, SafetensorError, KeyError):
-                super().__setitem__(side, load_file(self._file(side), device=str(device))["penalty"])
-
-    def __setitem__(self, side: Side, penalty: Tensor | None) -> None:
-        super().__setitem__(side, penalty)
-        if penalty is not None:
-            with contextlib.suppress(OSError, SafetensorError):
-                self._stem.parent.mkdir(exist_ok=True)
-                with replacing(self._file(side)) as temporary:
-                    temporary.write_bytes(to_bytes({"penalty": _plain(penalty)}))
-
-    def _file(self, side: Side) -> Path:
-        return self._stem.with_name(f"{self._stem.name}.{side}.safetensors")
 
 
 def import_mapping_kinds() -> None:

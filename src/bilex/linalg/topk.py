@@ -6,6 +6,7 @@ neighbours, CSLS and the inverted softmax are the same search with another b. No
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -30,7 +31,7 @@ DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates 
 
 
 class TopK(NamedTuple):
-    """The n best candidates of each query, best first; of equal scores the lower index comes first."""
+    """The n best candidates of each query, best first; of equal scores the lower index is the better one."""
 
     values: Tensor
     indices: Tensor
@@ -52,13 +53,19 @@ def topk(
     little more than the matrix product.
     """
     n = min(n, len(keys))
+    more = min(n + 1, len(keys))  # one more tells whether a score that is left out equals the last that is not
     width = max(KEY_BLOCK, 16 * n)
     best: list[TopK] = []
-    for rows, blocks in score_blocks(queries, keys, bias=bias, width=width, budget=budget):
-        found = TopK(rows.new_full((len(rows), n), -torch.inf), rows.new_zeros((len(rows), n), dtype=torch.long))
-        for start, scores in blocks:
+    for rows, blocks in score_blocks(queries, keys, bias=bias, width=width, budget=budget, passes=2):
+        found = TopK(rows.new_full((len(rows), more), -torch.inf), rows.new_zeros((len(rows), more), dtype=torch.long))
+        for start, scores in islice(blocks, -(-len(keys) // width)):
             _merge(found, start, scores)
-        best.append(_in_order(found))
+        found = _in_order(found)
+        tied = found.values[:, n - 1] == found.values[:, -1] if more > n > 0 else found.values.new_empty(0)
+        found = TopK(found.values[:, :n], found.indices[:, :n])
+        if tied.any():  # the scores are computed again, in the same blocks and hence to the same bits
+            _first_of_equals(found, tied.nonzero()[:, 0], blocks)
+        best.append(found)
         if progress:
             progress(sum(len(part.values) for part in best), len(queries))
     if not best:
@@ -182,6 +189,20 @@ def _in_order(found: TopK) -> TopK:
     indices, by_index = found.indices.sort(dim=1)
     values, by_value = found.values.gather(1, by_index).sort(dim=1, descending=True, stable=True)
     return TopK(values, indices.gather(1, by_value))
+
+
+def _first_of_equals(best: TopK, rows: Tensor, blocks: Iterator[tuple[int, Tensor]]) -> None:
+    """Of all scores that equal the last of some rows, put those with the lowest indices at the end, in place."""
+    level = best.values[rows, -1:]
+    place = (best.values[rows] > level).sum(1, keepdim=True)
+    for start, scores in blocks:
+        equal = scores[rows] == level
+        places = place + equal.cumsum(1, dtype=torch.int32) - 1
+        row, column = (equal & (places < best.values.shape[1])).nonzero(as_tuple=True)
+        best.indices[rows[row], places[row, column].long()] = column + start
+        place += equal.sum(1, keepdim=True)
+        if (place >= best.values.shape[1]).all():
+            return
 
 
 def _best_gold(level: Tensor, place: Tensor, gold: Tensor, start: int, scores: Tensor) -> tuple[Tensor, Tensor]:

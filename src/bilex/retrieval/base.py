@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bilex.linalg import topk as kernel
 from bilex.normalize import unit
+from bilex.retrieval.partial import MOST, Partial, Search
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import Tensor
 
     from bilex.linalg.topk import Progress, TopK
 
 Direction = Literal["forward", "backward"]
 Side = Literal["source", "target"]
+
+FEWEST = 20_000
+"""Rows of both tables from which on bounds are worth their cost; in smaller ones all penalties are soon computed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +43,10 @@ class Retrieval(ABC):
     ) -> Tensor | None:
         """What each candidate (m, e) loses for being near to the other table (n, e) at large: (m,), or nothing."""
 
+    def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor | None:  # noqa: ARG002
+        """What the penalty of no candidate is below, at a small part of its cost: (m,), or nothing."""
+        return None
+
     def index(self, x: Tensor, z: Tensor, *, budget: int = kernel.BUDGET) -> Index:
         """Both mapped tables, whole, ready for queries in both directions. Penalties are computed at first need."""
         return Index(self, unit(x), unit(z), budget=budget)
@@ -44,13 +54,19 @@ class Retrieval(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Two whole tables of unit rows in the shared space, with the penalties of their rows."""
+    """Two whole tables of unit rows in the shared space, with the penalties of their rows.
+
+    For few queries only the penalties that can matter are computed, for many queries all of them, once. The answers are
+    the same to the last bit.
+    """
 
     retrieval: Retrieval
     x: Tensor
     z: Tensor
     budget: int = kernel.BUDGET
     penalties: dict[Side, Tensor | None] = field(default_factory=dict)
+    partial: dict[Side, Partial] = field(default_factory=dict)
+    """What is known of penalties that are not all computed."""
 
     def topk(
         self,
@@ -68,15 +84,20 @@ class Index:
         own table the queries are, where they are: their own(q) is then taken from the penalties of that table.
         """
         queries, (side, candidates) = unit(queries), self._candidates(direction)
-        bias = self._bias(side, progress)
-        found = kernel.topk(
-            queries,
-            candidates[:first],
-            n,
-            bias=bias if bias is None else bias[:first],
-            budget=self.budget,
-            progress=progress,
-        )
+        known = self._partial(side, n * len(queries))
+        if known is None:
+            bias = self._bias(side, progress)
+            found = kernel.topk(
+                queries,
+                candidates[:first],
+                n,
+                bias=bias if bias is None else bias[:first],
+                budget=self.budget,
+                progress=progress,
+            )
+        else:
+            found, known = self._search(queries, side, first, progress).topk(known, n)
+            self._keep(side, known)
         scores, own = self.retrieval.factor * found.values, self._own(queries, direction, rows)
         return found._replace(values=scores if own is None else scores - own[:, None])
 
@@ -84,15 +105,63 @@ class Index:
         self, queries: Tensor, gold: Tensor, direction: Direction = "forward", *, progress: Progress | None = None
     ) -> Tensor:
         """Rank, from 1, of the best gold candidate of each query.  gold: (q, g), padded with -1."""
-        side, candidates = self._candidates(direction)
-        return kernel.ranks(unit(queries), candidates, gold, bias=self._bias(side, progress), budget=self.budget)
+        queries, (side, candidates) = unit(queries), self._candidates(direction)
+        known = self._partial(side, int((gold >= 0).sum()))
+        if known is None:
+            return kernel.ranks(queries, candidates, gold, bias=self._bias(side, progress), budget=self.budget)
+        found, known = self._search(queries, side, None, progress).ranks(known, gold)
+        self._keep(side, known)
+        return found
 
     def penalty(self, side: Side, *, progress: Progress | None = None) -> Tensor | None:
         """The penalties of one table's rows as candidates, computed once over the whole other table."""
-        if side not in self.penalties:
-            candidates, others = (self.x, self.z) if side == "source" else (self.z, self.x)
-            self.penalties[side] = self.retrieval.penalty(candidates, others, budget=self.budget, progress=progress)
+        if side in self.partial and side not in self.penalties:
+            known = self.partial[side]
+            missing = (~known.exact).nonzero()[:, 0]
+            self._keep(side, known.filled(missing, self._exact(side, progress)(missing)))
+        elif side not in self.penalties:
+            self.penalties[side] = self.retrieval.penalty(*self._tables(side), budget=self.budget, progress=progress)
         return self.penalties[side]
+
+    def _few(self, side: Side, wanted: int) -> bool:
+        """Whether so few of one table's penalties are wanted that it is better not to compute them all."""
+        candidates, others = self._tables(side)
+        large = min(len(candidates), len(others)) >= FEWEST
+        return large and side not in self.penalties and wanted <= MOST * len(candidates)
+
+    def _partial(self, side: Side, wanted: int) -> Partial | None:
+        """What is known of one table's penalties, bounds at first; nothing where all of them should be computed."""
+        if not self._few(side, wanted):
+            return None
+        if side not in self.partial:
+            bounds = self.retrieval.bounds(*self._tables(side), budget=self.budget)
+            return None if bounds is None else Partial.of(bounds)
+        return self.partial[side]
+
+    def _keep(self, side: Side, known: Partial) -> None:
+        if known.exact.all():
+            self.penalties[side] = known.values
+        else:
+            self.partial[side] = known
+
+    def _search(self, queries: Tensor, side: Side, first: int | None, progress: Progress | None) -> Search:
+        candidates = self._tables(side)[0][:first]
+        return Search(queries, candidates, self.retrieval.factor, self._exact(side, progress), self.budget, progress)
+
+    def _exact(self, side: Side, progress: Progress | None) -> Callable[[Tensor], Tensor]:
+        """Computes the penalties of some rows of one table."""
+        candidates, others = self._tables(side)
+
+        def compute(places: Tensor) -> Tensor:
+            found = self.retrieval.penalty(candidates[places], others, budget=self.budget, progress=progress)
+            assert found is not None  # what has bounds has penalties
+            return found
+
+        return compute
+
+    def _tables(self, side: Side) -> tuple[Tensor, Tensor]:
+        """The rows of one side, and those of the other."""
+        return (self.x, self.z) if side == "source" else (self.z, self.x)
 
     def _candidates(self, direction: Direction) -> tuple[Side, Tensor]:
         return ("target", self.z) if direction == "forward" else ("source", self.x)
@@ -100,9 +169,11 @@ class Index:
     def _own(self, queries: Tensor, direction: Direction, rows: Tensor | None) -> Tensor | None:
         if not self.retrieval.symmetric:
             return None
-        if rows is None:
-            return self.retrieval.penalty(queries, self._candidates(direction)[1], budget=self.budget)
-        known = self.penalty("source" if direction == "forward" else "target")
+        side: Side = "source" if direction == "forward" else "target"
+        own, others = self._tables(side)
+        if rows is None or self._few(side, len(rows)):
+            return self.retrieval.penalty(queries if rows is None else own[rows], others, budget=self.budget)
+        known = self.penalty(side)
         return None if known is None else known[rows]
 
     def _bias(self, side: Side, progress: Progress | None) -> Tensor | None:

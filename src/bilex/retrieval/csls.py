@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import torch
+
 from bilex.errors import SettingsError
+from bilex.linalg.clusters import cluster, near_products
+from bilex.linalg.pairs import products
 from bilex.linalg.topk import topk
 from bilex.retrieval.base import Retrieval
 
@@ -13,6 +17,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.linalg.topk import Progress
+
+SPARE = 5
+"""Neighbours beyond the k-th that are looked at, lest the rounding of a block decides which ones are the k nearest."""
+ROUNDING = 1e-5
+"""More than the cosines of two blocks can differ by."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,5 +47,17 @@ class CSLS(Retrieval):
         return 2.0
 
     def penalty(self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None) -> Tensor:
-        """R of the candidates."""
-        return topk(candidates, others, self.k, budget=budget, progress=progress).values.mean(1)
+        """R of the candidates, the same to the last bit whichever candidates are asked for together."""
+        near = topk(candidates, others, self.k + SPARE, budget=budget, progress=progress).indices.to(torch.int32)
+        return _mean_of_largest(products(candidates, others, near), self.k)
+
+    def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor:
+        """R over a part of the other table, the clusters near to a candidate, which is at most the r over all of it."""
+        k = min(self.k, len(others))
+        cosines = near_products(candidates, cluster(others, budget=budget), k, budget=budget)
+        return _mean_of_largest(cosines, k) - ROUNDING
+
+
+def _mean_of_largest(cosines: Tensor, k: int) -> Tensor:
+    largest = cosines.topk(min(k, cosines.shape[1]), dim=1).values
+    return largest.mean(1, dtype=torch.float64).to(cosines.dtype)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.linalg.pairs import products
 from bilex.linalg.topk import topk
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class KeptPenalties:
         """R of every key (m,), and the mean error that is left in it.  keys: (m, d), queries: (n, d), unit rows."""
         if self.near is None:
             return self._search(keys, queries, progress), 0.0
-        found = _mean_of_largest(_cosines(keys, queries, self.near), self.k)
+        found = _mean_of_largest(products(keys, queries, self.near), self.k)
         some = torch.arange(0, len(keys), max(1, len(keys) // SAMPLE), device=keys.device)
         exact = topk(keys[some], queries, self.k).values.mean(1)
         error = float((exact - found[some]).abs().mean())
@@ -48,22 +48,6 @@ class KeptPenalties:
         values, near = topk(keys, queries, self.width, progress=progress)
         self.near = near.to(torch.int32)
         return _mean_of_largest(values, self.k)
-
-
-def _cosines(keys: Tensor, queries: Tensor, near: Tensor) -> Tensor:
-    """The cosine of each key with the queries in its list.  near: (m, w); result: (m, w)."""
-    m, w = near.shape
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse", category=UserWarning)  # "in beta state"
-        pattern = torch.sparse_csr_tensor(
-            torch.arange(0, m * w + 1, w, dtype=near.dtype, device=near.device),
-            near.reshape(-1),
-            keys.new_zeros(m * w),
-            size=(m, len(queries)),
-            check_invariants=False,
-        )
-        cosines: Tensor = torch.sparse.sampled_addmm(pattern, keys, queries.T, beta=0.0)
-    return cosines.values().view(m, w)
 
 
 def _mean_of_largest(values: Tensor, k: int) -> Tensor:

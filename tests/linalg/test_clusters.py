@@ -1,0 +1,62 @@
+import pytest
+import torch
+
+from bilex.linalg import clusters as module
+from bilex.linalg.clusters import cluster, near_products
+from bilex.normalize import unit
+
+
+def table(rows, rng_seed, *, topics=0):
+    generator = torch.Generator().manual_seed(rng_seed)
+    rows_ = torch.randn(rows, 12, generator=generator)
+    if topics:
+        centres = torch.randn(topics, 12, generator=torch.Generator().manual_seed(77))
+        rows_ = centres[torch.arange(rows) % topics] + 0.2 * rows_
+    return unit(rows_)
+
+
+@pytest.fixture(autouse=True)
+def _small_clusters(monkeypatch):
+    monkeypatch.setattr(module, "SIZE", 10)
+
+
+def test_every_row_is_in_one_cluster():
+    rows = table(203, 0)
+    found = cluster(rows)
+    assert int(found.sizes.sum()) == len(rows)
+    assert len(found.sizes) == len(found.centroids) == 20
+    assert sorted(map(tuple, found.rows.tolist())) == sorted(map(tuple, rows.tolist()))
+    nearest = (found.rows @ found.centroids.T).argmax(1)
+    assert nearest.tolist() == torch.arange(20).repeat_interleave(found.sizes).tolist()
+
+
+@pytest.mark.parametrize("rows", [1, 9, 10, 11, 25])
+def test_tables_of_few_rows(rows):
+    assert int(cluster(table(rows, 0)).sizes.sum()) == rows
+
+
+def test_rows_of_one_topic_are_found_together():
+    rows, queries = table(200, 0, topics=20), table(60, 1, topics=20)
+    found = near_products(queries, cluster(rows), 5)
+    torch.testing.assert_close(found, (queries @ rows.T).topk(5).values)
+
+
+@pytest.mark.parametrize("n", [1, 10, 100, 203])
+@pytest.mark.parametrize("budget", [1, 2000, module.BUDGET])
+def test_never_more_than_over_all_rows(n, budget):
+    rows, queries = table(203, 0), table(50, 1)
+    found, all_rows = near_products(queries, cluster(rows), n, budget=budget), (queries @ rows.T).topk(n).values
+    assert found.shape == all_rows.shape
+    assert (found <= all_rows + 1e-6).all()
+    assert (found >= -1).all()
+    torch.testing.assert_close(found, near_products(queries, cluster(rows), n))
+
+
+@pytest.mark.parametrize("rows", [torch.ones(50, 12), torch.zeros(50, 12)], ids=["equal", "zero"])
+def test_rows_that_are_all_the_same(rows):
+    found = near_products(table(7, 1), cluster(unit(rows)), 3)
+    torch.testing.assert_close(found, (table(7, 1) @ unit(rows).T)[:, :3])
+
+
+def test_no_queries():
+    assert near_products(table(0, 0), cluster(table(30, 0)), 3).shape == (0, 3)
