@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from bilex import SettingsError
+from bilex.linalg import near as near_module
 from bilex.normalize import unit
 from bilex.training import context
 from bilex.training.context import context_vectors, find_neighbourhoods
@@ -61,8 +62,8 @@ def test_empty_tables(cap):
 @pytest.mark.parametrize("cap", [None, 4])
 def test_neighbourhoods(monkeypatch, cap):
     """Lists in blocks are those of all cosines at once; every word is in its own."""
-    monkeypatch.setattr(context, "MOST_ROWS", 7)
-    monkeypatch.setattr(context, "KEY_BLOCK", 5)
+    monkeypatch.setattr(near_module, "MOST_ROWS", 7)
+    monkeypatch.setattr(near_module, "KEY_BLOCK", 5)
     x = unit(normal(50, 3))
     found = find_neighbourhoods(x, 0.8, cap=cap)
     lists = torch.split(found.members, found.offsets.diff().tolist())

@@ -9,7 +9,8 @@ import torch
 from torch.nn.functional import embedding_bag
 
 from bilex.errors import SettingsError
-from bilex.linalg.topk import BUDGET, KEY_BLOCK, MOST_ROWS, score_blocks, topk
+from bilex.linalg.near import pairs_above
+from bilex.linalg.topk import BUDGET, KEY_BLOCK, score_blocks, topk
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -81,23 +82,9 @@ def context_vectors(
 
 
 def _all_pairs(table: Tensor, tau: float, budget: int, progress: Progress | None) -> tuple[Tensor, Tensor]:
-    """Row numbers (i, j), i ≠ j, of all words nearer than τ. Cosines are symmetric: half of them are computed."""
-    found: list[Tensor] = []
-    for first in range(0, len(table), MOST_ROWS):
-        some, rest = table[first : first + MOST_ROWS], table[first:]
-        done = 0
-        for block, parts in score_blocks(some, rest, width=KEY_BLOCK, budget=budget):
-            for start, scores in parts:
-                i, j = (scores > tau).nonzero(as_tuple=True)
-                later = j + start > i + done
-                found.append(torch.stack([i[later] + first + done, j[later] + first + start]))
-            done += len(block)
-        _check_number(2 * sum(part.shape[1] for part in found), tau)
-        if progress:
-            left = max(0, len(rest) - MOST_ROWS)
-            progress(len(table) ** 2 - left**2, len(table) ** 2)
-    pairs = torch.cat(found, 1) if found else torch.empty((2, 0), dtype=torch.long, device=table.device)
-    return torch.cat([pairs[0], pairs[1]]), torch.cat([pairs[1], pairs[0]])
+    """Row numbers (i, j), i ≠ j, of all words nearer than τ."""
+    i, j = pairs_above(table, tau, budget=budget, progress=progress, check=lambda pairs: _check_number(2 * pairs, tau))
+    return torch.cat([i, j]), torch.cat([j, i])
 
 
 def _nearest_pairs(
