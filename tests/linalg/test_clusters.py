@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex.linalg import clusters as module
-from bilex.linalg.clusters import cluster, near_products
+from bilex.linalg.clusters import cluster, probe
 from bilex.normalize import unit
 
 
@@ -37,26 +37,40 @@ def test_tables_of_few_rows(rows):
 
 def test_rows_of_one_topic_are_found_together():
     rows, queries = table(200, 0, topics=20), table(60, 1, topics=20)
-    found = near_products(queries, cluster(rows), 5)
-    torch.testing.assert_close(found, (queries @ rows.T).topk(5).values)
+    found = probe(queries, cluster(rows), 5)
+    torch.testing.assert_close(found.values, (queries @ rows.T).topk(5).values)
+    torch.testing.assert_close((queries[:, None] * rows[found.indices]).sum(2), found.values)
 
 
 @pytest.mark.parametrize("n", [1, 10, 100, 203])
 @pytest.mark.parametrize("budget", [1, 2000, module.BUDGET])
 def test_never_more_than_over_all_rows(n, budget):
     rows, queries = table(203, 0), table(50, 1)
-    found, all_rows = near_products(queries, cluster(rows), n, budget=budget), (queries @ rows.T).topk(n).values
-    assert found.shape == all_rows.shape
-    assert (found <= all_rows + 1e-6).all()
-    assert (found >= -1).all()
-    torch.testing.assert_close(found, near_products(queries, cluster(rows), n))
+    found, products = probe(queries, cluster(rows), n, budget=budget), queries @ rows.T
+    assert found.indices.shape == (50, n)
+    assert all(len(set(places)) == n for places in found.indices.tolist())
+    torch.testing.assert_close(found.values, products.gather(1, found.indices))
+    assert (found.values <= products.topk(n).values + 1e-6).all()
+    torch.testing.assert_close(found.values, probe(queries, cluster(rows), n).values)
+
+
+def test_all_rows_are_searched_where_the_clusters_have_too_few():
+    rows, queries = table(203, 0), table(50, 1)
+    torch.testing.assert_close(probe(queries, cluster(rows), 150).values, (queries @ rows.T).topk(150).values)
+    assert probe(queries, cluster(rows), 500).indices.shape == (50, 203)
+
+
+def test_with_all_clusters_all_is_found():
+    rows, queries = table(203, 0), table(50, 1)
+    found = probe(queries, cluster(rows), 7, probes=1000)
+    torch.testing.assert_close(found.values, (queries @ rows.T).topk(7).values)
 
 
 @pytest.mark.parametrize("rows", [torch.ones(50, 12), torch.zeros(50, 12)], ids=["equal", "zero"])
 def test_rows_that_are_all_the_same(rows):
-    found = near_products(table(7, 1), cluster(unit(rows)), 3)
+    found = probe(table(7, 1), cluster(unit(rows)), 3).values
     torch.testing.assert_close(found, (table(7, 1) @ unit(rows).T)[:, :3])
 
 
 def test_no_queries():
-    assert near_products(table(0, 0), cluster(table(30, 0)), 3).shape == (0, 3)
+    assert probe(table(0, 0), cluster(table(30, 0)), 3).values.shape == (0, 3)

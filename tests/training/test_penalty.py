@@ -1,7 +1,9 @@
 import pytest
 import torch
 
+from bilex.linalg import clusters
 from bilex.normalize import unit
+from bilex.training import penalty
 from bilex.training.penalty import KeptPenalties
 
 
@@ -56,3 +58,30 @@ def test_lists_put_back_give_the_same_to_the_bit():
     other.near = one.near
     moved = turned(keys, 0.1)
     assert torch.equal(one(moved, queries)[0], other(moved, queries)[0])
+
+
+@pytest.fixture
+def _all_tables_are_large(monkeypatch):
+    monkeypatch.setattr(penalty, "LARGE", 1)
+    monkeypatch.setattr(penalty, "PROBES", 6)
+    monkeypatch.setattr(clusters, "SIZE", 10)
+
+
+@pytest.mark.usefixtures("_all_tables_are_large")
+def test_in_large_tables_the_near_clusters_are_searched_and_the_error_is_told():
+    keys, queries = rows(90), rows(400, rng_seed=1)
+    penalties = KeptPenalties(3, width=8, tolerance=0.5)
+    found, error = penalties(keys, queries)
+    exact = slow(keys, queries, 3)
+    assert 0 < error < 0.1
+    assert error == pytest.approx(float((exact - found).mean()), abs=1e-6)
+    assert (found <= exact + 1e-6).all()
+    torch.testing.assert_close(penalties(keys, queries)[0], found)
+
+
+@pytest.mark.usefixtures("_all_tables_are_large")
+def test_what_clusters_miss_too_much_of_is_searched_in_full():
+    keys, queries = rows(90), rows(400, rng_seed=1)
+    found, error = KeptPenalties(3, width=8, tolerance=1e-9)(keys, queries)
+    torch.testing.assert_close(found, slow(keys, queries, 3))
+    assert error == 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from bilex.linalg.topk import BUDGET, topk
+from bilex.linalg.topk import BUDGET, TopK, merge, topk
 from bilex.normalize import unit
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SIZE = 400
 """Rows of a cluster, on average."""
 PROBES = 4
-"""Clusters that are looked into for each row."""
+"""Clusters that are looked into for each row, unless told otherwise."""
 SAMPLE, ROUNDS = 30, 4
 """The centroids are found in so many rounds of k-means, from so many rows for each of them."""
 
@@ -26,6 +26,8 @@ class Clusters(NamedTuple):
     centroids: Tensor
     rows: Tensor
     sizes: Tensor
+    places: Tensor
+    """Where each row stood before."""
 
 
 def cluster(rows: Tensor, *, budget: int = BUDGET) -> Clusters:
@@ -38,26 +40,36 @@ def cluster(rows: Tensor, *, budget: int = BUDGET) -> Clusters:
         centroids = unit(torch.zeros_like(centroids).index_add_(0, nearest, sample))
     nearest = topk(rows, centroids, 1, budget=budget).indices[:, 0]
     sizes = torch.bincount(nearest, minlength=len(centroids))
-    return Clusters(centroids[sizes > 0], rows[nearest.argsort(stable=True)], sizes[sizes > 0])
+    places = nearest.argsort(stable=True)
+    return Clusters(centroids[sizes > 0], rows[places], sizes[sizes > 0], places)
 
 
-def near_products(queries: Tensor, clusters: Clusters, n: int, *, budget: int = BUDGET) -> Tensor:
-    """The n largest products of each query with the rows of the clusters nearest to it, where there are n: (q, n).
+def probe(queries: Tensor, clusters: Clusters, n: int, *, probes: int = PROBES, budget: int = BUDGET) -> TopK:
+    """The n nearest rows of each query among those of the clusters nearest to it.
 
-    None is larger than the one at its place of all rows, and most are equal to it. Where the clusters have fewer than
-    n rows, -1 takes the place.
+    None is nearer than the one at its place among all rows, and most are the same. Where these clusters have fewer than
+    n rows, all are searched.
     """
-    probes = min(PROBES, len(clusters.centroids))
-    at_once = max(1, budget // (4 * probes * n * queries.element_size()))
-    return torch.cat([_probe(part, clusters, n, probes, budget) for part in torch.split(queries, at_once)])
+    n = min(n, len(clusters.rows))
+    best = TopK(queries.new_full((len(queries), n), -torch.inf), clusters.places.new_zeros((len(queries), n)))
+    wanted = topk(queries, clusters.centroids, min(probes, len(clusters.centroids)), budget=budget).indices
+    tables = torch.split(clusters.rows, clusters.sizes.tolist())
+    for choice in wanted.T:  # the nearest cluster of all queries, then their second: soon few rows are near enough
+        seekers = torch.bincount(choice, minlength=len(tables)).tolist()
+        start = 0
+        for some, rows in zip(torch.split(choice.argsort(stable=True), seekers), tables, strict=True):
+            if len(some):
+                for part in torch.split(some, max(1, budget // (4 * len(rows) * queries.element_size()))):
+                    _look_into(best, part, start, queries[part] @ rows.T)
+            start += len(rows)
+    short = (best.values[:, -1:] == -torch.inf).nonzero()[:, 0]
+    if len(short):
+        best.values[short], best.indices[short] = topk(queries[short], clusters.rows, n, budget=budget)
+    return TopK(best.values, clusters.places[best.indices])
 
 
-def _probe(queries: Tensor, clusters: Clusters, n: int, probes: int, budget: int) -> Tensor:
-    wanted = topk(queries, clusters.centroids, probes, budget=budget).indices.reshape(-1)
-    seekers = torch.bincount(wanted, minlength=len(clusters.sizes)).tolist()
-    by_cluster = torch.split(wanted.argsort(stable=True), seekers)
-    found = queries.new_full((len(wanted), n), -1.0)
-    for places, rows in zip(by_cluster, torch.split(clusters.rows, clusters.sizes.tolist()), strict=True):
-        values = topk(queries[places // probes], rows, n, budget=budget).values
-        found[places, : values.shape[1]] = values
-    return found.view(len(queries), probes * n).topk(n, dim=1).values
+def _look_into(best: TopK, queries: Tensor, start: int, scores: Tensor) -> None:
+    """Put the scores of some queries with the rows from `start` on into their places, in place."""
+    found = TopK(best.values[queries], best.indices[queries])
+    merge(found, start, scores)
+    best.values[queries], best.indices[queries] = found

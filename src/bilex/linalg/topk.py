@@ -59,7 +59,7 @@ def topk(
     for rows, blocks in score_blocks(queries, keys, bias=bias, width=width, budget=budget, passes=2):
         found = TopK(rows.new_full((len(rows), more), -torch.inf), rows.new_zeros((len(rows), more), dtype=torch.long))
         for start, scores in islice(blocks, -(-len(keys) // width)):
-            _merge(found, start, scores)
+            merge(found, start, scores)
         found = _in_order(found)
         tied = found.values[:, n - 1] == found.values[:, -1] if more > n > 0 else found.values.new_empty(0)
         found = TopK(found.values[:, :n], found.indices[:, :n])
@@ -140,7 +140,7 @@ def score_blocks(
         yield rows, blocks(rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1))
 
 
-def _merge(best: TopK, start: int, scores: Tensor) -> None:
+def merge(best: TopK, start: int, scores: Tensor) -> None:
     """Put the scores of one block that belong among the best into their places, in place."""
     found = _pick(best, scores)
     if found is None:

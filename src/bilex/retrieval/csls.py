@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.errors import SettingsError
-from bilex.linalg.clusters import cluster, near_products
+from bilex.linalg.clusters import cluster, probe
 from bilex.linalg.pairs import products
 from bilex.linalg.topk import topk
 from bilex.retrieval.base import Retrieval
@@ -54,7 +54,7 @@ class CSLS(Retrieval):
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor:
         """R over a part of the other table, the clusters near to a candidate, which is at most the r over all of it."""
         k = min(self.k, len(others))
-        cosines = near_products(candidates, cluster(others, budget=budget), k, budget=budget)
+        cosines = probe(candidates, cluster(others, budget=budget), k, budget=budget).values
         return _mean_of_largest(cosines, k) - ROUNDING
 
 
