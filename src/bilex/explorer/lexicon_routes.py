@@ -12,13 +12,15 @@ from bilex.explorer import views
 from bilex.explorer.corrections import LONGEST, LONGEST_NOTE, Verdict
 from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.io.dictionary import written_line
+from bilex.io.entries import tsv_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from bilex.explorer.explorer import Explorer
 
 Bound = Annotated[float | None, Query(allow_inf_nan=False)]
+Exported = Literal["corrections", "dictionary", "lexicon"]
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 
 
@@ -79,13 +81,20 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
         return JSONResponse({**fields, "decided": explorer.corrections.counts()})
 
     @router.get("/export")
-    def export() -> Response:
-        pairs = explorer.corrections.lexicon()
-        content = "".join(written_line(number, *pair) for number, pair in enumerate(pairs, 1))
-        headers = {"content-disposition": 'attachment; filename="corrections.tsv"'}
+    def export(what: Exported = "corrections") -> Response:
+        headers = {"content-disposition": f'attachment; filename="{what}.tsv"'}
+        content = "".join(_exported(explorer, what))
         return Response(content, media_type="text/tab-separated-values; charset=utf-8", headers=headers)
 
     return router
+
+
+def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
+    """The lines of a file: decided pairs, these with the run's own dictionary, or the whole lexicon as decided."""
+    if what == "lexicon":
+        return tsv_lines(explorer.lexicon())
+    pairs = explorer.corrections.lexicon(explorer.alignment.dictionary if what == "dictionary" else None)
+    return (written_line(number, *pair) for number, pair in enumerate(pairs, 1))
 
 
 def _has_status(explorer: Explorer, entries: Entries, status: Verdict) -> Callable[[int], bool]:
