@@ -231,6 +231,10 @@ def test_on_a_phone_in_the_dark(served, browser):
         page.wait_for_selector(ready)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 360, address
+    page.locator("#download").click()
+    assert page.locator("dialog[open] dd").first.bounding_box()["width"] > 200
+    assert page.evaluate("document.querySelector('dialog').scrollHeight") < 740
+    page.locator("dialog[open] button").click()
     page.evaluate("location.hash = '#/word/target/שלום'")
     page.wait_for_selector("h1 .word")
     assert page.evaluate("getComputedStyle(document.querySelector('h1 .word')).direction") == "rtl"

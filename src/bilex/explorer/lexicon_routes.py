@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,7 +16,9 @@ from bilex.io.dictionary import written_line
 from bilex.io.entries import tsv_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from bilex.explorer.explorer import Explorer
 
@@ -54,7 +57,7 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
     ) -> Response:
         entries = explorer.entries
         wanted = Filter(text=text, doubt=doubt, least=least, most=most, order=order, ascending=ascending)
-        rows = entries.select(wanted, _has_status(explorer, entries, status) if status else None)
+        rows = entries.select(wanted, _with_status(explorer, entries, status) if status else None)
         shown = views.entries_view(explorer, entries, rows[offset : offset + limit].tolist())
         return JSONResponse({"total": len(rows), "offset": offset, "entries": shown})
 
@@ -97,12 +100,12 @@ def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
     return (written_line(number, *pair) for number, pair in enumerate(pairs, 1))
 
 
-def _has_status(explorer: Explorer, entries: Entries, status: Verdict) -> Callable[[int], bool]:
-    source, target = explorer.table("source").words, explorer.table("target").words
-    decisions = explorer.corrections.current()
-
-    def has(row: int) -> bool:
-        decision = decisions.get((source[row], target[entries.target[row]]))
-        return (decision.verdict if decision else "open") == status
-
-    return has
+def _with_status(explorer: Explorer, entries: Entries, status: Verdict) -> NDArray[np.bool_]:
+    """Of each entry, whether that was decided about it; few are decided, so that only these are looked at."""
+    source, target = explorer.table("source"), explorer.table("target")
+    fits = np.full(len(entries), status == "open")
+    for (word, suggestion), decision in explorer.corrections.current().items():
+        row = source.index.get(word)
+        if row is not None and target.words[entries.target[row]] == suggestion:
+            fits[row] = decision.verdict == status
+    return fits
