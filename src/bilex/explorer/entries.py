@@ -96,7 +96,8 @@ class Entries:
             sources, targets = (index.containing(wanted.text) for index in self._words)
             mask &= sources | targets[self.target]
         rows = self._ordered(wanted.order, wanted.ascending)
-        return rows[mask[rows]]
+        fitting: NDArray[np.int64] = rows[mask[rows]]
+        return fitting
 
     def hubs(self, n: int) -> list[dict[str, Any]]:
         """The targets that are most often among the best translations, with the words they are the best of."""
