@@ -51,7 +51,10 @@ class Translation:
 
 
 class Entry(NamedTuple):
-    """A line of an induced lexicon; rank 1 is the best translation of its source."""
+    """A line of an induced lexicon; rank 1 is the best translation of its source.
+
+    The score is nan where a person has given the translation.
+    """
 
     source: str
     target: str
@@ -89,6 +92,13 @@ class Alignment:
         from bilex.run import load
 
         return load(path, device=device)
+
+    @property
+    def dictionary(self) -> Lexicon:
+        """What it was given to learn from: train, and dev too where that was held out of train."""
+        if self.dev is None or self.provenance["inputs"]["dev"] is not None:
+            return self.train
+        return self.train.union(self.dev)
 
     @cached_property
     def source_rows(self) -> Tensor:

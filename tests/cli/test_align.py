@@ -89,6 +89,16 @@ def test_rounds(bilex, refused, inputs, output):
     assert "has no setting 'rounds'" in refused("align", *inputs, "--rounds", 2, "--output", output.with_name("b"))
 
 
+def test_few_pairs(bilex, inputs, output, tmp_path):
+    (tmp_path / "few.tsv").write_text("".join(f"s{i}\tt{i}\n" for i in range(5)))
+    few = ["align", *inputs[:2], "--train", tmp_path / "few.tsv"]
+    result = bilex(*few, "--output", output)
+    assert result.code == 0
+    assert "warning: 5 source words are few to learn 12 dimensions from" in result.err
+    semi = bilex(*few, "--method", "procrustes_refinement", "--output", tmp_path / "semi")
+    assert "are few to learn" not in semi.err
+
+
 def test_an_order_that_is_not_that_of_frequency(bilex, tmp_path, output):
     words, rng = [f"w{i}" for i in range(2000)], np.random.default_rng(0)
     (tmp_path / "d.tsv").write_text("".join(f"{word}\t{word}\n" for word in words[:50]))

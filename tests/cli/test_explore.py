@@ -55,6 +55,16 @@ class TestExport:
         assert "no pair was accepted or corrected yet" in refused("explore", run, "--export", tmp_path / "a.tsv")
         assert not (tmp_path / "a.tsv").exists()
 
+    def test_what_was_rejected_is_reason_enough_for_another_dictionary(self, bilex, run, world, tmp_path):
+        from bilex.explorer.corrections import Corrections
+
+        corrections = Corrections(run / "corrections.sqlite")
+        first, *others = world.train.pairs
+        corrections.decide(*first, "rejected")
+        corrections.close()
+        assert bilex("explore", run, "--export", tmp_path / "a.tsv", "--with-train").code == 0
+        assert Lexicon.read(tmp_path / "a.tsv").pairs == tuple(others)
+
 
 def test_no_run(refused, tmp_path):
     assert "this is no run folder" in refused("explore", tmp_path)
@@ -79,7 +89,10 @@ def test_one_port():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="ended by a signal")
-def test_serves_until_interrupted(run):
+@pytest.mark.parametrize("some", [False, True], ids=["nothing decided", "decided"])
+def test_serves_until_interrupted(run, some, request):
+    if some:
+        request.getfixturevalue("decided")
     pytest.importorskip("uvicorn", reason="the extra `explore` is not installed")
     command = [sys.executable, "-m", "bilex", "explore", run, "--host", "0.0.0.0", "--port", "0", "--no-open", "--json"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -97,3 +110,6 @@ def test_serves_until_interrupted(run):
     assert "can be reached from other machines" in err
     assert "Traceback" not in err
     assert (run / "corrections.sqlite").is_file()
+    said = f"bilex induce {run} --corrections {run / 'corrections.sqlite'} --output FILE" in err
+    assert said == some
+    assert (f"bilex explore {run} --export FILE --with-train" in err) == some

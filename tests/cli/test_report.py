@@ -30,5 +30,7 @@ def test_mistakes(refused, run, files, tmp_path):
 
 def test_plots_need_an_extra(refused, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "pip install 'bilex[plots]'" in refused("report", run)
+    told = refused("report", run)
+    assert "pip install 'bilex[plots]'" in told
+    assert "--no-plots" in told
     assert not (run / "report.html").exists()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bilex import Alignment, EmbeddingTable, Lexicon, align
+from bilex.explorer.corrections import Corrections
 
 
 class TestTranslate:
@@ -128,6 +129,36 @@ class TestInduce:
         path, languages = tmp_path / "l.tmx", ["--source-language", "en", "--target-language", "fi"]
         assert bilex("induce", run, "--format", "tmx", *languages, "--direction", way, "--output", path).code == 0
         assert re.findall(r'xml:lang="(\w+)"', path.read_text())[:2] == codes
+
+    def test_the_name_says_the_format(self, bilex, run, tmp_path):
+        heads = {"l.tmx": "<?xml", "l.jsonl": '{"source"', "l.ifo": "StarDict", "l.txt": "# source", "l": "# source"}
+        for name, head in heads.items():
+            assert bilex("induce", run, "--max-rank", 9, "--output", tmp_path / name).code == 0
+            assert (tmp_path / name).read_text(encoding="utf-8").startswith(head)
+        bilex("induce", run, "--max-rank", 9, "--format", "tsv", "--output", tmp_path / "m.tmx")
+        assert (tmp_path / "m.tmx").read_text(encoding="utf-8").startswith("# source")
+
+    def test_with_corrections(self, bilex, refused, run, tmp_path):
+        file = run / "corrections.sqlite"
+        assert "there are no corrections yet" in refused("induce", run, "--corrections", file, "--output", "-")
+        assert not file.exists()
+        plain = bilex("induce", run, "--format", "jsonl", "--output", "-").json_lines
+        corrections = Corrections(file)
+        corrections.decide("s1", plain[1]["target"], "corrected", target="new word")
+        corrections.decide("s2", plain[2]["target"], "rejected")
+        corrections.close()
+        result = bilex("induce", run, "--corrections", file, "--format", "jsonl", "--min-score", -9, "--output", "-")
+        expected = [*plain[:1], {"source": "s1", "target": "new word", "score": None, "rank": 1}, *plain[3:]]
+        assert result.json_lines == expected
+        assert f"with the decisions in {file}: 0 accepted, 1 rejected, 1 corrected" in result.err
+        back = bilex("induce", run, "--corrections", file, "--direction", "backward", "--output", tmp_path / "b.tsv")
+        assert back.code == 0
+        assert ("new word", "s1") in set(Lexicon.read(tmp_path / "b.tsv"))
+
+    def test_corrections_are_not_forgotten_silently(self, bilex, run, tmp_path):
+        Corrections(run / "corrections.sqlite").close()
+        told = bilex("induce", run, "--output", tmp_path / "l.tsv").err
+        assert f"--corrections {run / 'corrections.sqlite'} puts them in" in told
 
     def test_stardict(self, bilex, refused, run, tmp_path):
         args = ["induce", run, "--format", "stardict", "--max-rank", 9, "--output"]

@@ -1,5 +1,7 @@
 """Every answer of the server, to its own page."""
 
+from dataclasses import replace
+
 import pytest
 
 from bilex import Alignment, Lexicon, align
@@ -98,6 +100,18 @@ def test_decide_undo_and_export(client):
     sent = client.get("/api/export")
     assert sent.headers["content-disposition"] == 'attachment; filename="corrections.tsv"'
     assert sent.text == f"{entries[0]['source']}\t{entries[0]['target']}\n{entries[1]['source']}\tmot inconnu\n"
+    dictionary = Lexicon.from_pairs(
+        line.split("\t") for line in client.get("/api/export?what=dictionary").text.split("\n")[:-1]
+    )
+    assert dictionary.pairs == client.explorer.corrections.lexicon(client.explorer.alignment.dictionary).pairs
+    assert len(dictionary) >= len(client.explorer.alignment.train)
+    sent = client.get("/api/export?what=lexicon")
+    assert sent.headers["content-disposition"] == 'attachment; filename="lexicon.tsv"'
+    _, first, second, *others = sent.text.splitlines()
+    assert first.split("\t")[:2] == [entries[0]["source"], entries[0]["target"]]
+    assert second == f"{entries[1]['source']}\tmot inconnu\tnan\t1"
+    assert len(others) == 598
+    assert client.get("/api/export?what=../run").status_code == 422
 
 
 def test_a_pair_decided_from_the_other_language_is_the_same_pair(client):
@@ -116,6 +130,22 @@ def test_decisions_are_there_after_a_restart_and_align_learns_from_them(client, 
     first = Alignment.load(run)
     made = align(first.source, first.target, Lexicon.read(tmp_path / "seed.tsv"))
     assert made.provenance["train_coverage"]["pairs_covered"] == 40
+
+
+def test_a_word_outside_the_table_is_made_of_its_subwords(client):
+    explorer = client.explorer
+    source = explorer.alignment.source
+    made = replace(source, subwords=lambda _: source.rows[30].copy())
+    explorer.alignment = replace(explorer.alignment, source=made)
+    known = client.get("/api/translate", params={"word": source.words[30], "side": "source"}).json()
+    found = client.get("/api/translate", params={"word": "unheard-of", "side": "source"}).json()
+    assert (found["through"], found["rank"]) == ("subwords", None)
+    assert [c["word"] for c in found["candidates"]] == [c["word"] for c in known["candidates"]]
+    assert [c["score"] for c in found["candidates"]] == pytest.approx(
+        [c["score"] for c in known["candidates"]], abs=1e-4
+    )
+    assert client.get("/api/explain", params={"word": "unheard-of", "side": "source"}).json()["personal"] is None
+    assert client.get("/api/map", params={"word": "unheard-of", "side": "source"}).status_code == 404
 
 
 def test_hostile_words_are_words(client, hostile):

@@ -78,6 +78,15 @@ def look_up(page, word, side="source"):
     page.wait_for_selector("#main:not([aria-busy])")
 
 
+def download(page, what):
+    page.locator("h1").click()
+    page.keyboard.press("d")
+    with page.expect_download() as started:
+        page.locator(f"dialog[open] [data-file={what}]").click()
+    page.locator("dialog[open] button").click()
+    return started.value
+
+
 def test_from_search_to_the_next_alignment(served, page, run, tmp_path):
     page.goto(served())
     page.wait_for_selector("#progress", state="hidden")
@@ -145,9 +154,7 @@ def test_from_search_to_the_next_alignment(served, page, run, tmp_path):
         ]
         assert page.locator(".note").inner_text() == "said a native speaker"
     # What is downloaded is what the next alignment learns from.
-    with page.expect_download() as download:
-        page.locator("#export").click()
-    download.value.save_as(tmp_path / "seed.tsv")
+    download(page, "corrections").save_as(tmp_path / "seed.tsv")
     expected = (tuple(pairs[0]), (pairs[2][0], "juste"))
     assert Lexicon.read(tmp_path / "seed.tsv").pairs == expected
     tables = [run / "source.safetensors", run / "target.safetensors"]
@@ -156,6 +163,50 @@ def test_from_search_to_the_next_alignment(served, page, run, tmp_path):
         main([str(part) for part in command])
     assert ended.value.code == 0
     assert Lexicon.read(tmp_path / "next" / "train.tsv").pairs == expected
+    # What was learnt from goes with it, or the whole lexicon.
+    download(page, "dictionary").save_as(tmp_path / "all.tsv")
+    assert set(expected) <= set(Lexicon.read(tmp_path / "all.tsv"))
+    assert len(Lexicon.read(tmp_path / "all.tsv")) > 100
+    download(page, "lexicon").save_as(tmp_path / "lexicon.tsv")
+    lexicon = set(Lexicon.read(tmp_path / "lexicon.tsv"))
+    assert set(expected) <= lexicon
+    assert tuple(pairs[1]) not in lexicon
+    assert tuple(pairs[2]) not in lexicon
+
+
+def test_corrections_by_keys_alone(served, page):
+    page.goto(f"{served()}#/lexicon")
+    page.wait_for_selector(".entries li")
+    page.locator(".entries li").first.focus()
+    # A word that the table does not have, and Enter.
+    page.keyboard.press("c")
+    page.wait_for_selector("dialog[open] #right:focus")
+    page.keyboard.type("mot nouveau")
+    page.keyboard.press("Enter")
+    page.wait_for_selector('.entries li:nth-child(1)[data-verdict="corrected"] :text-is("mot nouveau")')
+    # One of the list: Enter takes it, and once more keeps it.
+    page.wait_for_selector(".entries li:nth-child(2):focus")
+    page.keyboard.press("c")
+    page.wait_for_selector("dialog[open] #right:focus")
+    page.keyboard.type("polit")
+    page.wait_for_selector("dialog [role=option]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    taken = page.locator("#right").input_value()
+    assert taken.startswith("polit")
+    assert page.locator("dialog[open]").count() == 1
+    page.keyboard.press("Tab")
+    page.keyboard.type("as in the news")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(f'.entries li:nth-child(2)[data-verdict="corrected"] :text-is("{taken}")')
+    assert page.locator(".note").inner_text() == "as in the news"
+    # Escape changes nothing.
+    page.wait_for_selector(".entries li:nth-child(3):focus")
+    page.keyboard.press("c")
+    page.wait_for_selector("dialog[open] #right:focus")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    assert page.locator("#counts").inner_text() == "2 corrected"
 
 
 def test_hostile_words_are_shown_as_words(served, page, hostile):
@@ -180,6 +231,10 @@ def test_on_a_phone_in_the_dark(served, browser):
         page.wait_for_selector(ready)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 360, address
+    page.locator("#download").click()
+    assert page.locator("dialog[open] dd").first.bounding_box()["width"] > 200
+    assert page.evaluate("document.querySelector('dialog').scrollHeight") < 740
+    page.locator("dialog[open] button").click()
     page.evaluate("location.hash = '#/word/target/שלום'")
     page.wait_for_selector("h1 .word")
     assert page.evaluate("getComputedStyle(document.querySelector('h1 .word')).direction") == "rtl"

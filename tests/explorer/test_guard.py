@@ -17,6 +17,14 @@ def test_every_answer_has_the_headers(client):
     assert "unsafe" not in guard.POLICY
 
 
+def test_head_tells_what_get_would(client):
+    for path in ("/", "/static/main.js", "/api/status"):
+        told, asked = client.head(path), client.get(path)
+        assert told.status_code == 200
+        assert told.headers == asked.headers
+    assert client.head("/api/status", headers={"origin": "https://evil.example"}).status_code == 403
+
+
 def test_the_page_loads_nothing_from_elsewhere(client, token):
     page = client.get("/").text
     assert token in page

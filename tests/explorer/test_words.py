@@ -27,3 +27,14 @@ def test_as_looking_at_every_word(beginning, n):
 
 def test_no_words():
     assert WordIndex([]).complete("a", 3) == []
+
+
+@pytest.mark.parametrize("text", ["e", "LA", "École", "ss", "שלום", "(", "zz", "\ud800"])
+def test_words_with_a_text_in_them(text):
+    words = [*WORDS, "a\ud800b", "(x)"]
+    found = WordIndex(words).containing(text)
+    assert found.tolist() == [fold(text).replace("\ud800", "?") in fold(word).replace("\ud800", "?") for word in words]
+
+
+def test_no_words_with_a_text():
+    assert WordIndex([]).containing("a").tolist() == []

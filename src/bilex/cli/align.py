@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bilex.fitting import Inputs
+    from bilex.methods.base import Method
     from bilex.settings_file import MethodSettings
     from bilex.trace import Value
 
@@ -125,12 +126,21 @@ def align(
         alignment = fit(inputs, device=device, trace=Trace(_say_record, watcher=watcher, folder=partial))
         seconds = time.perf_counter() - started
         alignment.save(output)
+    _warn(chosen, alignment.source.dim, alignment.provenance["train_coverage"])
     _tell(chosen.name, output, alignment.provenance["train_coverage"], seconds, as_json=as_json)
 
 
-def _tell(method: str, output: Path, coverage: dict[str, Any], seconds: float, *, as_json: bool) -> None:
+def _warn(method: Method, dim: int, coverage: dict[str, Any]) -> None:
     if coverage["pairs_covered"] < 0.2 * coverage["pairs_total"]:
         options.say("warning: few pairs of the dictionary are in both tables; check letter case and languages")
+    if method.rank_cut is None and coverage["sources_covered"] < dim:  # it looks for no pairs of its own
+        options.say(
+            f"warning: {coverage['sources_covered']:,} source words are few to learn {dim} dimensions from; give more "
+            "pairs, or take a method for little dictionaries, such as rapo_semi"
+        )
+
+
+def _tell(method: str, output: Path, coverage: dict[str, Any], seconds: float, *, as_json: bool) -> None:
     if as_json:
         kept = {key: value for key, value in coverage.items() if not key.startswith("missing")}
         options.print_json({"run": str(output), "method": method, "seconds": seconds, "train": kept})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,7 @@ from bilex.cli import options
 from bilex.errors import ExplorerError
 
 if TYPE_CHECKING:
-    from bilex.alignment import Alignment
     from bilex.explorer.corrections import Corrections
-    from bilex.lexicon import Lexicon
 
 CORRECTIONS = "corrections.sqlite"
 PORT = 8421  # kept here so that the help need not import it; a test holds it equal to that of bilex.explorer
@@ -91,7 +90,19 @@ def _serve(run: Path, file: Path, host: str, port: int, *, k: int, show: bool, d
             server.open_browser(url)
 
     server.serve(make_app(explorer, host=host), bound, on_start=tell)
-    options.say(f"ended; decisions are in {file}")
+    options.say(f"ended; decisions are in {file}", *_next(file, run))
+
+
+def _next(file: Path, run: Path) -> list[str]:
+    """What to do with the decisions, if there are any."""
+    with closing(open_corrections(file, run)) as kept:
+        if not any(kept.counts().values()):
+            return []
+    elsewhere = "" if file == run / CORRECTIONS else f" --corrections {file}"
+    return [
+        f"a lexicon with them: bilex induce {run} --corrections {file} --output FILE",
+        f"a dictionary for the next bilex align: bilex explore {run}{elsewhere} --export FILE --with-train",
+    ]
 
 
 def _tell(url: str, host: str, port: int, *, as_json: bool) -> None:
@@ -110,14 +121,13 @@ def _tell(url: str, host: str, port: int, *, as_json: bool) -> None:
 
 
 def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: bool, device: str, as_json: bool) -> None:
-    from bilex.explorer.corrections import Corrections
     from bilex.io.dictionary import written_line
 
     options.check_free(output, force=force)
-    if not file.is_file():
-        raise ExplorerError(f"{file}: there are no corrections yet; make some with bilex explore {run}")
-    train = _dictionary(options.load_run(run, device)) if with_train else None
-    lexicon = _decided(Corrections(file), run).lexicon(train)
+    decided = open_corrections(file, run)
+    if not (with_train or decided.judged()[0]):
+        raise ExplorerError(f"{file}: no pair was accepted or corrected yet; decide some with bilex explore {run}")
+    lexicon = decided.lexicon(options.load_run(run, device).dictionary if with_train else None)
     if output == Path("-"):
         for number, pair in enumerate(lexicon, 1):
             click.echo(written_line(number, *pair), nl=False)
@@ -128,17 +138,10 @@ def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: boo
     options.say(f"{len(lexicon):,} pairs written to {'standard output' if output == Path('-') else output}")
 
 
-def _decided(corrections: Corrections, run: Path) -> Corrections:
-    """The corrections, if there are any right pairs among them."""
-    if not len(corrections.lexicon()):
-        raise ExplorerError(
-            f"{corrections.path}: no pair was accepted or corrected yet; decide some with bilex explore {run}"
-        )
-    return corrections
+def open_corrections(file: Path, run: Path) -> Corrections:
+    """The decisions in a file that exists."""
+    from bilex.explorer.corrections import Corrections
 
-
-def _dictionary(alignment: Alignment) -> Lexicon:
-    """What the run was given to learn from: its train pairs, and dev too where that was held out of them."""
-    if alignment.dev is None or alignment.provenance["inputs"]["dev"] is not None:
-        return alignment.train
-    return alignment.train.union(alignment.dev)
+    if not file.is_file():
+        raise ExplorerError(f"{file}: there are no corrections yet; make some with bilex explore {run}")
+    return Corrections(file)

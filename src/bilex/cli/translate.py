@@ -5,18 +5,21 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 
 from bilex.cli import options
-from bilex.io.entries import FORMATS, STDOUT, UNKNOWN, files_of, write_entries
+from bilex.cli.explore import CORRECTIONS, open_corrections
+from bilex.io.entries import FORMATS, STDOUT, SUFFIXES, UNKNOWN, files_of, write_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bilex.alignment import Alignment, Translation
+    from bilex.alignment import Alignment, Entry, Translation
+    from bilex.explorer.corrections import Corrections
     from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Direction
 
@@ -76,7 +79,12 @@ def translate(
 @click.option("--max-rank", type=click.IntRange(min=1), help="Consider only the N most frequent words of each table.")
 @click.option("-n", type=click.IntRange(min=1), default=1, show_default=True, help="Translations per word.")
 @click.option("--min-score", type=float, help="Leave out pairs with a lower score.")
-@click.option("--format", "kind", type=click.Choice(FORMATS), default="tsv", show_default=True, help="What to write.")
+@click.option(
+    "--corrections", type=options.FilePath, help="Put the decisions of `bilex explore` in: RUN/corrections.sqlite."
+)
+@click.option(
+    "--format", "kind", type=click.Choice(FORMATS), help="What to write.  [default: what --output ends in, else tsv]"
+)
 @click.option("--source-language", default=UNKNOWN, help="Code of the source language, for tmx and stardict.")
 @click.option("--target-language", default=UNKNOWN, help="Code of the target language.  [default of both: und]")
 @click.option("--output", type=options.FilePath, required=True, help="File to write; - for standard output.")
@@ -90,7 +98,8 @@ def induce(
     max_rank: int | None,
     n: int,
     min_score: float | None,
-    kind: str,
+    corrections: Path | None,
+    kind: str | None,
     source_language: str,
     target_language: str,
     output: Path,
@@ -105,14 +114,18 @@ def induce(
 
     tsv has the columns source, target, score, rank, and is read by `bilex align --train`; jsonl has the same in JSON
     lines; tmx (1.4b) is for translation tools, stardict for dictionary programs: NAME.ifo with NAME.idx and NAME.dict.
+
+    With --corrections, what was accepted or corrected comes first, without a score, and what was rejected is left out.
     """
     if mutual and n != 1:
         raise click.UsageError("--mutual keeps one translation per word: leave -n out")
+    kind = kind or SUFFIXES.get(output.suffix, "tsv")
     if kind == "stardict" and output.suffix != ".ifo":
         raise click.UsageError("--format stardict writes three files: give --output a name that ends in .ifo")
     languages = _languages(source_language, target_language, direction)
     for path in files_of(output, kind):
         options.check_free(path, force=force)
+    decided = None if corrections is None else open_corrections(corrections, run)
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     with options.progress("searching") as bar:
@@ -120,6 +133,10 @@ def induce(
             n=n, mutual=mutual, max_rank=max_rank, direction=direction, retrieval=chosen, progress=bar
         )
     kept = [entry for entry in entries if min_score is None or entry.score >= min_score]
+    if decided is not None:
+        kept = _corrected(kept, decided, n, direction)
+    elif (run / CORRECTIONS).is_file():
+        options.say(f"decisions in {run / CORRECTIONS} are left aside; --corrections {run / CORRECTIONS} puts them in")
     left_out = write_entries(output, kept, kind, languages)
     if left_out:
         options.say(f"{left_out:,} pairs left out: {kind} cannot hold their words")
@@ -149,6 +166,16 @@ def _languages(source: str, target: str, direction: Direction) -> tuple[str, str
         if not LANGUAGE.fullmatch(code):
             raise click.BadParameter(f"found {code!r}; needed a code such as en, pt-BR or zh-Hans")
     return (source, target) if direction == "forward" else (target, source)
+
+
+def _corrected(entries: list[Entry], decided: Corrections, n: int, direction: Direction) -> list[Entry]:
+    from bilex.explorer.corrected import corrected
+
+    with closing(decided):
+        options.say(
+            f"with the decisions in {decided.path}: {', '.join(f'{n} {v}' for v, n in decided.counts().items())}"
+        )
+        return corrected(entries, decided, n=n, direction=direction)
 
 
 def _lines() -> Iterator[str]:

@@ -109,12 +109,17 @@ class Corrections:
         """Accepted and corrected pairs, each once; after those of `train` that were not refused, if that is given."""
         from bilex.lexicon import Lexicon
 
-        decisions = self.current()
-        right = Lexicon.from_pairs(dict.fromkeys((d.source, d.target) for d in decisions.values() if d.target))
+        pairs, refused = self.judged()
+        right = Lexicon.from_pairs(pairs)
         if train is None:
             return right
-        refused = {pair for pair, d in decisions.items() if d.verdict in ("rejected", "corrected")} - set(right)
         return Lexicon.from_pairs(pair for pair in train if pair not in refused).union(right)
+
+    def judged(self) -> tuple[list[tuple[str, str]], set[tuple[str, str]]]:
+        """The right pairs, each once, and those that were rejected or replaced and are not right after all."""
+        decisions = self.current()
+        right = list(dict.fromkeys((d.source, d.target) for d in decisions.values() if d.target))
+        return right, {pair for pair, d in decisions.items() if d.verdict in ("rejected", "corrected")} - set(right)
 
     def _set_up(self) -> None:
         owner, version = (

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bilex.evaluation.hubness import describe, occurrences
-from bilex.explorer.words import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
     from torch import Tensor
 
@@ -56,6 +53,7 @@ class Entries:
         self.chosen = np.bincount(self.target, minlength=len(backward.rows))
         """How many source words each target is the best translation of."""
         self._words = sources, targets
+        self._orders: dict[tuple[Order, bool], NDArray[np.int64]] = {}
 
     def __len__(self) -> int:
         return len(self.target)
@@ -85,20 +83,21 @@ class Entries:
         """How often each target is among them."""
         return occurrences(self.found, len(self.chosen))
 
-    def select(self, wanted: Filter, keep: Callable[[int], bool] | None = None) -> NDArray[np.int64]:
-        """Rows of the entries that fit, in order; `keep` decides last."""
-        mask = np.ones(len(self), dtype=bool)
+    def select(self, wanted: Filter, keep: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Rows of the entries that fit, in order; `keep` says of each entry whether it may."""
+        mask = np.ones(len(self), dtype=bool) if keep is None else keep.copy()
         if wanted.doubt:
             mask &= self.doubt_count > 0 if wanted.doubt == "any" else self.doubts[wanted.doubt]
         if wanted.least is not None:
             mask &= self.score >= wanted.least
         if wanted.most is not None:
             mask &= self.score <= wanted.most
-        rows = self._order(wanted.order, wanted.ascending)
-        rows = rows[mask[rows]]
         if wanted.text:
-            rows = self._with_text(rows, fold(wanted.text))
-        return rows if keep is None else np.array([row for row in rows.tolist() if keep(row)], dtype=np.int64)
+            sources, targets = (index.containing(wanted.text) for index in self._words)
+            mask &= sources | targets[self.target]
+        rows = self._ordered(wanted.order, wanted.ascending)
+        fitting: NDArray[np.int64] = rows[mask[rows]]
+        return fitting
 
     def hubs(self, n: int) -> list[dict[str, Any]]:
         """The targets that are most often among the best translations, with the words they are the best of."""
@@ -114,14 +113,15 @@ class Entries:
             for row in top.tolist()
         ]
 
-    def _order(self, order: Order, ascending: bool) -> NDArray[np.int64]:
+    def _ordered(self, order: Order, ascending: bool) -> NDArray[np.int64]:
+        """All rows in an order; sorted once."""
+        if (order, ascending) not in self._orders:
+            self._orders[order, ascending] = self._sort(order, ascending)
+        return self._orders[order, ascending]
+
+    def _sort(self, order: Order, ascending: bool) -> NDArray[np.int64]:
         if order == "frequency":
             rows = np.arange(len(self))
             return rows if ascending else rows[::-1]
         values = {"margin": self.margin, "score": self.score, "doubts": self.doubt_count}[order]
         return np.argsort(values if ascending else -values, kind="stable")
-
-    def _with_text(self, rows: NDArray[np.int64], text: str) -> NDArray[np.int64]:
-        sources, targets = (index.folded for index in self._words)
-        pairs = zip(rows.tolist(), self.target[rows].tolist(), strict=True)
-        return np.array([i for i, j in pairs if text in sources[i] or text in targets[j]], dtype=np.int64)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bilex.alignment import Entry
 from bilex.explorer.batches import Batches
+from bilex.explorer.corrected import corrected
 from bilex.explorer.entries import Entries
 from bilex.explorer.induced import Induced, N
 from bilex.explorer.preparation import Preparation
@@ -103,6 +105,12 @@ class Explorer:
         if len(best) < 2:
             raise NotReadyError("the lexicon is still being induced")
         return Entries(best["forward"], best["backward"], self.words["source"], self.words["target"])
+
+    def lexicon(self) -> list[Entry]:
+        """Every source word with its best translation, as far as nothing else was decided."""
+        entries, source, target = self.entries, self.table("source").words, self.table("target").words
+        found = zip(source, entries.target.tolist(), entries.score.tolist(), strict=True)
+        return corrected([Entry(word, target[j], score, 1) for word, j, score in found], self.corrections)
 
     def _ask(self, wanted: Wanted, query: Query) -> Future[Ranked]:
         if not self.search.ready(wanted.side):

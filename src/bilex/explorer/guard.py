@@ -67,7 +67,7 @@ class Guard:
             body = await _whole_body(scope, receive)
         except RefusedError as refused:
             return await _refuse(send_with_headers, refused)
-        return await self.app(scope, body, send_with_headers)
+        return await self.app(_reading(scope), body, send_with_headers)
 
     def _check(self, scope: Scope) -> None:
         headers = _headers(scope)
@@ -96,6 +96,11 @@ def _is_number(name: str) -> bool:
         return not ipaddress.ip_address(name).is_unspecified
     except ValueError:
         return False
+
+
+def _reading(scope: Scope) -> Scope:
+    """HEAD asks for what GET would give, and the server leaves the body out."""
+    return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
 
 def _headers(scope: Scope) -> dict[str, str]:

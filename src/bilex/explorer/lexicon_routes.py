@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,13 +13,17 @@ from bilex.explorer import views
 from bilex.explorer.corrections import LONGEST, LONGEST_NOTE, Verdict
 from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.io.dictionary import written_line
+from bilex.io.entries import tsv_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from bilex.explorer.explorer import Explorer
 
 Bound = Annotated[float | None, Query(allow_inf_nan=False)]
+Exported = Literal["corrections", "dictionary", "lexicon"]
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 
 
@@ -52,7 +57,7 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
     ) -> Response:
         entries = explorer.entries
         wanted = Filter(text=text, doubt=doubt, least=least, most=most, order=order, ascending=ascending)
-        rows = entries.select(wanted, _has_status(explorer, entries, status) if status else None)
+        rows = entries.select(wanted, _with_status(explorer, entries, status) if status else None)
         shown = views.entries_view(explorer, entries, rows[offset : offset + limit].tolist())
         return JSONResponse({"total": len(rows), "offset": offset, "entries": shown})
 
@@ -79,21 +84,28 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
         return JSONResponse({**fields, "decided": explorer.corrections.counts()})
 
     @router.get("/export")
-    def export() -> Response:
-        pairs = explorer.corrections.lexicon()
-        content = "".join(written_line(number, *pair) for number, pair in enumerate(pairs, 1))
-        headers = {"content-disposition": 'attachment; filename="corrections.tsv"'}
+    def export(what: Exported = "corrections") -> Response:
+        headers = {"content-disposition": f'attachment; filename="{what}.tsv"'}
+        content = "".join(_exported(explorer, what))
         return Response(content, media_type="text/tab-separated-values; charset=utf-8", headers=headers)
 
     return router
 
 
-def _has_status(explorer: Explorer, entries: Entries, status: Verdict) -> Callable[[int], bool]:
-    source, target = explorer.table("source").words, explorer.table("target").words
-    decisions = explorer.corrections.current()
+def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
+    """The lines of a file: decided pairs, these with the run's own dictionary, or the whole lexicon as decided."""
+    if what == "lexicon":
+        return tsv_lines(explorer.lexicon())
+    pairs = explorer.corrections.lexicon(explorer.alignment.dictionary if what == "dictionary" else None)
+    return (written_line(number, *pair) for number, pair in enumerate(pairs, 1))
 
-    def has(row: int) -> bool:
-        decision = decisions.get((source[row], target[entries.target[row]]))
-        return (decision.verdict if decision else "open") == status
 
-    return has
+def _with_status(explorer: Explorer, entries: Entries, status: Verdict) -> NDArray[np.bool_]:
+    """Of each entry, whether that was decided about it; few are decided, so that only these are looked at."""
+    source, target = explorer.table("source"), explorer.table("target")
+    fits = np.full(len(entries), status == "open")
+    for (word, suggestion), decision in explorer.corrections.current().items():
+        row = source.index.get(word)
+        if row is not None and target.words[entries.target[row]] == suggestion:
+            fits[row] = decision.verdict == status
+    return fits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from bilex.alignment import Entry
 
 FORMATS = ("tsv", "jsonl", "tmx", "stardict")
+SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".ifo": "stardict"}
+"""The format that a file's name asks for; all other names are of tsv."""
 UNKNOWN = "und"
 """The code of a language that is not said (BCP 47)."""
 STDOUT = Path("-")
@@ -52,7 +55,8 @@ def _write_lines(path: Path, lines: Iterator[str]) -> None:
         file.writelines(lines)
 
 
-def _tsv(entries: Sequence[Entry]) -> Iterator[str]:
+def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
+    """A lexicon as text with tabs, line by line."""
     yield "# source\ttarget\tscore\trank\n"
     for number, entry in enumerate(entries, 1):
         yield written_line(number, entry.source, entry.target, f"{entry.score:.6f}", str(entry.rank))
@@ -60,7 +64,8 @@ def _tsv(entries: Sequence[Entry]) -> Iterator[str]:
 
 def _jsonl(entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
-        yield json.dumps({**entry._asdict(), "score": round(entry.score, 6)}, ensure_ascii=False) + "\n"
+        score = None if math.isnan(entry.score) else round(entry.score, 6)
+        yield json.dumps({**entry._asdict(), "score": score}, ensure_ascii=False) + "\n"
 
 
-_LINES = {"tsv": _tsv, "jsonl": _jsonl}
+_LINES = {"tsv": tsv_lines, "jsonl": _jsonl}

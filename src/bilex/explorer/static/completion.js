@@ -5,7 +5,8 @@ import { h, word } from "./dom.js";
 
 let made = 0;
 
-// `side()` says of which language the words are; `choose(text)` is called when one is taken.
+// `side()` says of which language the words are; `choose(text, typed)` is called when one is taken: from the list, or as
+// it was typed.
 export function completion(input, side, choose) {
   const id = `completions-${(made += 1)}`;
   const list = h("ul", { id, role: "listbox", class: "completions", hidden: true, "aria-label": "Completions" });
@@ -30,7 +31,7 @@ export function completion(input, side, choose) {
   function show(words) {
     if (document.activeElement !== input) return;
     list.replaceChildren(...words.map((text, i) =>
-      h("li", { role: "option", id: `${id}-${i}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); take(text); } }, word(text))));
+      h("li", { role: "option", id: `${id}-${i}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); take(text, false); } }, word(text))));
     list.hidden = words.length === 0;
     input.setAttribute("aria-expanded", String(words.length > 0));
     mark(-1);
@@ -54,11 +55,11 @@ export function completion(input, side, choose) {
     mark(-1);
   }
 
-  function take(text) {
+  function take(text, typed) {
     asking?.abort();
     input.value = text;
     close();
-    choose(text);
+    choose(text, typed);
   }
 
   input.addEventListener("input", ask);
@@ -72,8 +73,9 @@ export function completion(input, side, choose) {
       mark((active + step + options.length + (active < 0 && step < 0 ? 1 : 0)) % options.length);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const text = list.hidden || active < 0 ? input.value.trim() : options[active].textContent;
-      if (text) take(text);
+      const typed = list.hidden || active < 0;
+      const text = typed ? input.value.trim() : options[active].textContent;
+      if (text) take(text, typed);
     } else if (event.key === "Escape" && !list.hidden) {
       event.preventDefault();
       event.stopPropagation();

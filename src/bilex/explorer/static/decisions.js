@@ -126,7 +126,8 @@ function correct(pair, decision) {
       if (saved) dialog.close();
     };
     document.body.append(dialog);
-    completion(target, () => "target", () => note.focus());
+    completion(target, () => "target", (_, typed) => { if (typed) finish(false); });
+    note.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) finish(false); });
     dialog.showModal();
     target.focus();
   });

@@ -10,7 +10,12 @@ import { wordView } from "./word.js";
 
 const main = document.getElementById("main");
 const input = document.getElementById("word");
-const SHORTCUTS = { "/": "search a word", "↑ ↓": "go through a list", Enter: "open the word of an entry", a: "accept", r: "reject", c: "correct, or write a note", u: "take back the last decision", s: "switch the direction", "1 2 3": "word, lexicon, checks", "?": "this list" };
+const SHORTCUTS = { "/": "search a word", "↑ ↓": "go through a list", Enter: "open the word of an entry", a: "accept", r: "reject", c: "correct, or write a note", u: "take back the last decision", d: "download", s: "switch the direction", "1 2 3": "word, lexicon, checks", "?": "this list" };
+const FILES = [
+  ["lexicon", "The lexicon", "every source word with its best translation, and your decisions in it"],
+  ["dictionary", "A dictionary for the next alignment", "what this run learnt from, with what you accepted and corrected, without what you rejected; for bilex align --train"],
+  ["corrections", "Only your pairs", "what you accepted and corrected; a few pairs alone are too little to learn from"],
+];
 let names = { source: "source", target: "target" };
 let leaving = new AbortController();
 let first = true;
@@ -79,7 +84,18 @@ function shortcuts() {
 }
 
 function help() {
-  const dialog = h("dialog", { "aria-label": "Keyboard shortcuts" }, h("h2", {}, "Keys"), shortcuts(), h("div", { class: "actions" }, h("button", { type: "button", onclick: () => dialog.close() }, "Close")));
+  open("Keyboard shortcuts", shortcuts());
+}
+
+// What there is to take away, with what it is good for.
+function downloads() {
+  const files = FILES.flatMap(([what, label, use]) => [
+    h("dt", {}, h("a", { href: `/api/export?what=${what}`, download: `${what}.tsv`, "data-file": what }, label)), h("dd", {}, use)]);
+  open("Download", h("dl", { class: "files" }, files));
+}
+
+function open(title, content) {
+  const dialog = h("dialog", { "aria-label": title }, h("h2", {}, title), content, h("div", { class: "actions" }, h("button", { type: "button", onclick: () => dialog.close() }, "Close")));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
@@ -93,7 +109,7 @@ function switchSide() {
 function keys(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input:not([type=radio]), textarea, select")) return;
-  const actions = { "/": () => { input.focus(); input.select(); }, u: undo, s: switchSide, "?": help, 1: () => { location.hash = "#/"; }, 2: () => { location.hash = "#/lexicon"; }, 3: () => { location.hash = "#/checks"; } };
+  const actions = { "/": () => { input.focus(); input.select(); }, u: undo, d: downloads, s: switchSide, "?": help, 1: () => { location.hash = "#/"; }, 2: () => { location.hash = "#/lexicon"; }, 3: () => { location.hash = "#/checks"; } };
   const action = actions[event.key];
   if (!action) return;
   event.preventDefault();
@@ -127,6 +143,7 @@ async function start() {
   });
   document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("undo").addEventListener("click", undo);
+  document.getElementById("download").addEventListener("click", downloads);
   document.getElementById("help").addEventListener("click", help);
   document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
   document.addEventListener("keydown", keys);
