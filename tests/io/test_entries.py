@@ -114,6 +114,10 @@ class TestTmx:
         assert write_entries(tmp_path / "o.tmx", [Entry(word, "x", 0, 1), Entry("x", "\x85", 0, 1)], "tmx") == 1
         assert len(list(ElementTree.parse(tmp_path / "o.tmx").iter("tu"))) == 1
 
+    def test_a_pair_without_a_score_has_none(self, tmp_path):
+        write_entries(tmp_path / "o.tmx", [Entry("a", "b", float("nan"), 1)], "tmx")
+        assert [prop.get("type") for prop in ElementTree.parse(tmp_path / "o.tmx").iter("prop")] == ["x-rank"]
+
     def test_standard_output(self, monkeypatch):
         from pathlib import Path
 

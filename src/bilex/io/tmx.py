@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
@@ -23,7 +24,7 @@ def fits_tmx(entry: Entry) -> bool:
 
 
 def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[str]:
-    """The file line by line: one unit for each pair, with its score and rank as properties.
+    """The file line by line: one unit for each pair, with its score, where it has one, and rank as properties.
 
     languages: codes of source and target as of BCP 47, such as en and pt-BR; und where it is not known.
     """
@@ -34,8 +35,9 @@ def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[
         f'adminlang="en" srclang={source} datatype="plaintext"/>\n<body>\n'
     )
     for entry in entries:
+        score = "" if math.isnan(entry.score) else f'<prop type="x-score">{entry.score:.6f}</prop>'
         yield (
-            f'<tu><prop type="x-score">{entry.score:.6f}</prop><prop type="x-rank">{entry.rank}</prop>'
+            f'<tu>{score}<prop type="x-rank">{entry.rank}</prop>'
             f"<tuv xml:lang={source}><seg>{escape(entry.source)}</seg></tuv>"
             f"<tuv xml:lang={target}><seg>{escape(entry.target)}</seg></tuv></tu>\n"
         )
