@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from torch.profiler import ProfilerActivity, profile
 
 from bilex.linalg import topk as kernel
-from bilex.linalg.topk import logsumexp, ranks, topk
+from bilex.linalg.topk import logsumexp, ranks, topk, topk_both
 
 MIB = 2**20
 
@@ -80,6 +80,28 @@ def test_topk_is_exact_for_all_shapes(search, n):
             patch.setattr(kernel, name, value)
         found = topk(queries, keys, n, bias=bias, budget=budget)
     assert_best(found, full(queries, keys, bias), n)
+
+
+@given(searches(), st.integers(1, 200))
+@settings(max_examples=200, deadline=None)
+def test_both_ways_are_exact_for_all_shapes(search, n):
+    queries, keys, _, sizes, budget = search
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**sizes, "EVEN_ROWS": sizes["MOST_ROWS"]}.items():
+            patch.setattr(kernel, name, value)
+        forward, backward = topk_both(queries, keys, n, budget=budget)
+    assert_best(forward, full(queries, keys), n)
+    assert_best(backward, full(keys, queries), n)
+
+
+@pytest.mark.parametrize("n", [1, 10, 40])
+def test_both_ways_with_the_real_block_sizes(n):
+    x, z = normal(5001, 8), normal(4163, 8, rng_seed=1)
+    seen = []
+    forward, backward = topk_both(x, z, n, progress=lambda done, of: seen.append((done, of)))
+    assert_best(forward, full(x, z), n, exact=False)
+    assert_best(backward, full(z, x), n, exact=False)
+    assert seen == [(2496, 5001), (4992, 5001), (5001, 5001)]
 
 
 @given(searches(), st.data())
@@ -253,8 +275,9 @@ def test_topk_stays_within_its_budget(kind, m, n):
         lambda x, z, budget: logsumexp(x, z, scale=30, budget=budget),
         lambda x, z, budget: ranks(x, z, torch.zeros(len(x), 3, dtype=torch.long), budget=budget),
         lambda x, z, budget: ranks(x, z, torch.zeros(len(x), 3, dtype=torch.long), bias=z[:, 0], budget=budget),
+        lambda x, z, budget: topk_both(x, z, 1, budget=budget),
     ],
-    ids=["logsumexp", "ranks", "ranks with bias"],
+    ids=["logsumexp", "ranks", "ranks with bias", "both ways"],
 )
 def test_the_others_stay_within_their_budget(call):
     x, z = hard_tables("random", 9_999)

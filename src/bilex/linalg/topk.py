@@ -24,6 +24,7 @@ BUDGET = 512 * 2**20
 # Measured fastest: a block of scores of 20 MB just stays in a large cache, and its rows are no power of two apart, so
 # that they do not compete for the same places there.
 MOST_ROWS = 2500
+EVEN_ROWS = 2496  # of the same size, but a multiple of LANES
 KEY_BLOCK = 2080
 LANES = 32  # keys that share one maximum; FEW_LANES where more than MANY are asked for
 FEW_LANES, MANY = 8, 16
@@ -35,6 +36,10 @@ class TopK(NamedTuple):
 
     values: Tensor
     indices: Tensor
+
+    def part(self, start: int, count: int) -> TopK:
+        """Those of some queries; what is put there is put here."""
+        return TopK(self.values[start : start + count], self.indices[start : start + count])
 
 
 def topk(
@@ -57,7 +62,7 @@ def topk(
     width = max(KEY_BLOCK, 16 * n)
     best: list[TopK] = []
     for rows, blocks in score_blocks(queries, keys, bias=bias, width=width, budget=budget, passes=2):
-        found = TopK(rows.new_full((len(rows), more), -torch.inf), rows.new_zeros((len(rows), more), dtype=torch.long))
+        found = _nothing(rows, more)
         for start, scores in islice(blocks, -(-len(keys) // width)):
             merge(found, start, scores)
         found = _in_order(found)
@@ -71,6 +76,30 @@ def topk(
     if not best:
         return TopK(queries.new_empty((0, n)), queries.new_empty((0, n), dtype=torch.long))
     return TopK(torch.cat([part.values for part in best]), torch.cat([part.indices for part in best]))
+
+
+def topk_both(
+    x: Tensor, z: Tensor, n: int, *, budget: int = BUDGET, progress: Progress | None = None
+) -> tuple[TopK, TopK]:
+    """The n largest of x · zᵀ per row of x, and per row of z, from one product of all with all.  x: (q, d), z: (m, d).
+
+    They are those of `topk` both ways, up to rounding, and of equal scores at the last place any may be taken.
+    """
+    nearest_z: list[TopK] = []
+    nearest_x = _nothing(z, min(n, len(x)))
+    done = 0
+    for part in torch.split(x, EVEN_ROWS):
+        for rows, blocks in score_blocks(part, z, width=max(KEY_BLOCK, 16 * n), budget=budget * 4 // 5):
+            nearest_z.append(_nothing(rows, min(n, len(z))))
+            for start, scores in blocks:
+                merge(nearest_z[-1], start, scores)
+                merge(nearest_x.part(start, scores.shape[1]), done, scores.T.contiguous())
+            done += len(rows)
+            if progress:
+                progress(done, len(x))
+    found = [_nothing(x[:0], min(n, len(z))), *nearest_z]
+    joined = TopK(torch.cat([part.values for part in found]), torch.cat([part.indices for part in found]))
+    return _in_order(joined), _in_order(nearest_x)
 
 
 def logsumexp(
@@ -140,6 +169,11 @@ def score_blocks(
         yield rows, blocks(rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1))
 
 
+def _nothing(queries: Tensor, n: int) -> TopK:
+    shape = len(queries), n
+    return TopK(queries.new_full(shape, -torch.inf), queries.new_zeros(shape, dtype=torch.long))
+
+
 def merge(best: TopK, start: int, scores: Tensor) -> None:
     """Put the scores of one block that belong among the best into their places, in place."""
     found = _pick(best, scores)
@@ -163,7 +197,7 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     lanes = LANES if best.values.shape[1] <= MANY else FEW_LANES
     if scores.shape[1] % lanes:
         lanes = 1
-    grouped, bound = scores.view(len(scores), lanes, -1), best.values[:, -1]
+    grouped, bound = scores.unflatten(1, (lanes, -1)), best.values[:, -1]
     promising = (grouped.amax(1) if lanes > 1 else scores) > bound[:, None]
     if lanes == 1 and int(promising.sum()) > few:  # the list of their places would take more memory than the scores
         return None
