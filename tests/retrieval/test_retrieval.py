@@ -115,6 +115,27 @@ def test_penalties_are_computed_once(tables, monkeypatch):
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("known", [(), ("source",), ("target",)], ids=str)
+@pytest.mark.parametrize("retrieval", CHOICES, ids=repr)
+def test_both_prepared_together_are_those_of_each_to_the_bit(tables, retrieval, known):
+    together, one_by_one = retrieval.index(*tables), retrieval.index(*tables)
+    for side in known:
+        together.penalty(side)
+    together.prepare()
+    for side in ("source", "target"):
+        expected = one_by_one.penalty(side)
+        assert together.penalties[side] is expected is None or torch.equal(together.penalties[side], expected)
+
+
+def test_a_whole_lexicon_takes_one_search_for_the_penalties(tables, monkeypatch):
+    calls = []
+    monkeypatch.setattr(CSLS, "penalty", lambda *_, **__: calls.append(1))
+    index = CSLS().index(*tables)
+    index.topk(tables[0], 1, rows=torch.arange(len(tables[0])))
+    assert set(index.penalties) == {"source", "target"}
+    assert not calls
+
+
 def test_csls_over_the_queries_would_be_noticed(tables):
     """The formula with the common mistake in it gives other answers on these tables, so the tests above bite."""
     own, candidates = tables

@@ -27,8 +27,7 @@ class Preparation:
     def __init__(self, induced: Induced) -> None:
         index = induced.index
         self._steps: dict[str, Callable[[Progress], Any]] = {
-            "neighbourhoods of target words": lambda tell: index.penalty("target", progress=tell),
-            "neighbourhoods of source words": lambda tell: index.penalty("source", progress=tell),
+            "neighbourhoods of all words": lambda tell: index.prepare(progress=tell),
             "translations of source words": lambda tell: induced.find("forward", tell),
             "translations of target words": lambda tell: induced.find("backward", tell),
         }

@@ -197,7 +197,7 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     lanes = LANES if best.values.shape[1] <= MANY else FEW_LANES
     if scores.shape[1] % lanes:
         lanes = 1
-    grouped, bound = scores.unflatten(1, (lanes, -1)), best.values[:, -1]
+    grouped, bound = scores.view(len(scores), lanes, -1), best.values[:, -1]
     promising = (grouped.amax(1) if lanes > 1 else scores) > bound[:, None]
     if lanes == 1 and int(promising.sum()) > few:  # the list of their places would take more memory than the scores
         return None

@@ -43,6 +43,15 @@ class Retrieval(ABC):
     ) -> Tensor | None:
         """What each candidate (m, e) loses for being near to the other table (n, e) at large: (m,), or nothing."""
 
+    def penalties(
+        self, x: Tensor, z: Tensor, *, budget: int, progress: Progress | None = None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Those of all rows of both tables, to the same bits."""
+        return (
+            self.penalty(x, z, budget=budget, progress=progress),
+            self.penalty(z, x, budget=budget, progress=progress),
+        )
+
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor | None:  # noqa: ARG002
         """What the penalty of no candidate is below, at a small part of its cost: (m,), or nothing."""
         return None
@@ -86,6 +95,8 @@ class Index:
         queries, (side, candidates) = unit(queries), self._candidates(direction)
         known = self._partial(side, n * len(queries))
         if known is None:
+            if rows is not None and self.retrieval.symmetric and not self._few(_other(side), len(rows)):
+                self.prepare(progress=progress)
             bias = self._bias(side, progress)
             found = kernel.topk(
                 queries,
@@ -112,6 +123,15 @@ class Index:
         found, known = self._search(queries, side, None, progress).ranks(known, gold)
         self._keep(side, known)
         return found
+
+    def prepare(self, *, progress: Progress | None = None) -> None:
+        """Compute the penalties of both tables, in one go where neither's are known."""
+        if self.penalties or self.partial:
+            self.penalty("source", progress=progress)
+            self.penalty("target", progress=progress)
+        else:
+            found = self.retrieval.penalties(self.x, self.z, budget=self.budget, progress=progress)
+            self.penalties["source"], self.penalties["target"] = found
 
     def penalty(self, side: Side, *, progress: Progress | None = None) -> Tensor | None:
         """The penalties of one table's rows as candidates, computed once over the whole other table."""
@@ -179,3 +199,7 @@ class Index:
     def _bias(self, side: Side, progress: Progress | None) -> Tensor | None:
         penalty = self.penalty(side, progress=progress)
         return None if penalty is None else -penalty / self.retrieval.factor
+
+
+def _other(side: Side) -> Side:
+    return "source" if side == "target" else "target"

@@ -10,13 +10,13 @@ import torch
 from bilex.errors import SettingsError
 from bilex.linalg.clusters import cluster, probe
 from bilex.linalg.pairs import products
-from bilex.linalg.topk import topk
+from bilex.linalg.topk import topk, topk_both
 from bilex.retrieval.base import Retrieval
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.topk import Progress, TopK
 
 SPARE = 5
 """Neighbours beyond the k-th that are looked at, lest the rounding of a block decides which ones are the k nearest."""
@@ -48,14 +48,24 @@ class CSLS(Retrieval):
 
     def penalty(self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None) -> Tensor:
         """R of the candidates, the same to the last bit whichever candidates are asked for together."""
-        near = topk(candidates, others, self.k + SPARE, budget=budget, progress=progress).indices.to(torch.int32)
-        return _mean_of_largest(products(candidates, others, near), self.k)
+        near = topk(candidates, others, self.k + SPARE, budget=budget, progress=progress)
+        return self._penalty(candidates, others, near)
+
+    def penalties(
+        self, x: Tensor, z: Tensor, *, budget: int, progress: Progress | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """R of all rows of both tables from one search."""
+        near_z, near_x = topk_both(x, z, self.k + SPARE, budget=budget, progress=progress)
+        return self._penalty(x, z, near_z), self._penalty(z, x, near_x)
 
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor:
         """R over a part of the other table, the clusters near to a candidate, which is at most the r over all of it."""
         k = min(self.k, len(others))
         cosines = probe(candidates, cluster(others, budget=budget), k, budget=budget).values
         return _mean_of_largest(cosines, k) - ROUNDING
+
+    def _penalty(self, candidates: Tensor, others: Tensor, near: TopK) -> Tensor:
+        return _mean_of_largest(products(candidates, others, near.indices.to(torch.int32)), self.k)
 
 
 def _mean_of_largest(cosines: Tensor, k: int) -> Tensor:
