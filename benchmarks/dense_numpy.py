@@ -8,8 +8,8 @@ The dense versions are the algorithms as their papers describe them, with whole 
 pairs and have the same settings, our defaults; they take turns, and the least of several runs counts. Tables: en-fr,
 20,000 by 19,994 words.
 
-RCSLS: ten iterations. Procrustes refinement: six rounds, with the criterion that chooses one. Both versions give the
-same map, up to rounding; the relative difference is told.
+RCSLS: ten iterations; ours searches the neighbours of a word in several pairs once. Procrustes refinement: six rounds,
+with the criterion that chooses one. Both versions give the same map, up to rounding; the relative difference is told.
 
 VecMap unsupervised: ours is timed whole, once. The published algorithm has rounds among 20,000 words from the first on,
 each score looked at with a probability that begins at 0.1 and is doubled when the objective has not grown by 1e-6 for

@@ -58,16 +58,13 @@ def options(description: str | None, *, repeat: int | None = 3) -> argparse.Argu
 def begin(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """The arguments, in a process whose libraries all have so many threads.
 
-    NumPy and Polars take their number from the environment when they are loaded, so where another is set there the
-    program is begun again.
+    They take their number from the environment when they are loaded, so where another is set there the program is begun
+    again.
     """
     args = parser.parse_args()
     wanted = thread_variables(args.threads)
     if any(os.environ.get(name) != value for name, value in wanted.items()):
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **wanted})
-    import torch
-
-    torch.set_num_threads(args.threads)
     return args
 
 

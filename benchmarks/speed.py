@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,7 @@ SMALL = {
     "induction": "--words 500",
     "dense_numpy": "--words 500 --rounds 1 --methods rcsls,procrustes_refinement",
     "paper_scale": "--words 500 --methods vecmap",
-    "scaling": "--words 250,500 --axes words --methods procrustes --among 500",
+    "scaling": "--words 500 --axes words --methods procrustes --among 500",
 }
 """Every measurement in turn, with what makes it a small one. VecMap without a dictionary, or RAPO, would not be."""
 FULL = {"paper_scale": "--methods vecmap,rapo,rapo_semi"}
@@ -102,11 +103,8 @@ def print_part(name: str, found: dict[str, Any]) -> None:
 
 def machine(threads: int) -> dict[str, Any]:
     """Where the figures are from."""
-    import numpy as np
-    import torch
-
     described = {"cpu": cpu(), "platform": platform.platform(), "threads": threads, "python": platform.python_version()}
-    return described | {"torch": torch.__version__, "numpy": np.__version__, "commit": commit()}
+    return described | {name: version(name) for name in ("torch", "numpy", "polars")} | {"commit": commit()}
 
 
 def cpu() -> str:
