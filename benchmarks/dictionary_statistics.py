@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bilex.lexicon import Lexicon
+from open_directions import SHARED
 
-SHARED = Path(os.environ.get("BILEX_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 MUSE = SHARED / "data" / "dictionaries" / "muse"
 
 

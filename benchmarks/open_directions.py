@@ -1,4 +1,4 @@
-"""The eight directions that the project is measured on: tables, dictionaries and how to load them.
+"""What the project is measured on: eight directions, and two large tables of one language; how to load them.
 
 The data lie in a folder named by the environment variable BILEX_SHARED (default ../shared beside the checkout).
 """
@@ -10,6 +10,9 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from bilex import EmbeddingTable, Lexicon
 
@@ -64,6 +67,37 @@ DIRECTIONS = {
 }
 
 
+class World(NamedTuple):
+    """Two tables, and a dictionary in two parts."""
+
+    source: EmbeddingTable
+    target: EmbeddingTable
+    train: Lexicon
+    test: Lexicon
+
+
+FIRST = 5000
+"""Where the test words begin."""
+
+
+def two_russians(words: int, *, pairs: int = FIRST, test: int = 1500, dim: int | None = None) -> World:
+    """Russian vectors of fiction and of news (`ru`, `ru-news`), the first columns of both, and words that both have.
+
+    Of these words, in order of frequency, those from the 5,001st on are for testing, and the most frequent others for
+    training. Where there are too few, a quarter is for testing.
+    """
+    source, target = (_cut(load_table(name, words), dim) for name in ("ru", "ru-news"))
+    shared = [(word, word) for word in source.words if word in target]
+    test = min(test, len(shared) // 4)
+    start = min(FIRST, len(shared) - test)
+    train = (shared[:start] + shared[start + test :])[:pairs]
+    return World(source, target, Lexicon.from_pairs(train), Lexicon.from_pairs(shared[start : start + test]))
+
+
+def _cut(table: EmbeddingTable, dim: int | None) -> EmbeddingTable:
+    return EmbeddingTable(table.words, np.ascontiguousarray(table.rows[:, :dim])) if dim else table
+
+
 @cache
 def load_table(name: str, max_words: int | None = None) -> EmbeddingTable:
     """A table of the shared folder by its name."""
@@ -79,5 +113,12 @@ def load_table(name: str, max_words: int | None = None) -> EmbeddingTable:
 
 def require_shared() -> None:
     """End with a clear reason where the data are not there."""
-    if not (SHARED / "data" / "unpack.py").exists():
-        raise SystemExit(f"no data at {SHARED}: set BILEX_SHARED to the folder that has data/unpack.py")
+    if reason := missing():
+        raise SystemExit(reason)
+
+
+def missing() -> str | None:
+    """Why there are no data, if so."""
+    if (SHARED / "data" / "unpack.py").exists():
+        return None
+    return f"no data at {SHARED}: set BILEX_SHARED to the folder that has data/unpack.py"

@@ -4,24 +4,22 @@
 
 All in one process, interleaved, best of several: machines are noisy, so read the ratios. The bare products write into
 one reused buffer, in the fastest of several block shapes. Peak memory is measured in a process of its own, as the
-growth of the resident set over what the inputs take (Linux only).
+growth of the resident set over what the inputs take (Linux only). The exit code is 1 above 1.15 times the products,
+above the time of faiss (where it is installed), or above the budget of memory.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
-import sys
-import time
-from pathlib import Path
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from bilex.linalg.topk import BUDGET, topk
+from measuring import Target, begin, best_of, growth, options, own_process, report
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from torch import Tensor
@@ -29,61 +27,68 @@ if TYPE_CHECKING:
 SHAPES = ((2048, 2048), (2500, 2000), (4000, 2000), (4096, 1024))
 
 
-def main() -> None:
+def main() -> int:
     """Print the times and ratios."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--keys", type=int, default=200_000)
     parser.add_argument("--dim", type=int, default=300)
     parser.add_argument("-n", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--budget", type=int, default=BUDGET)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    torch.set_num_threads(args.threads)
+    parser.add_argument("--memory", action="store_true", help="the bytes that a search takes at most, and nothing else")
+    args = begin(parser)
     queries, keys = unit_rows(args.queries, args.dim, 0), unit_rows(args.keys, args.dim, 1)
     if args.memory:
         print(growth(lambda: topk(queries, keys, args.n, budget=args.budget)))
-        return
-    report = compare(queries, keys, args)
-    print(json.dumps(report) if args.json else "\n".join(f"{name:28}{value}" for name, value in report.items()))
+        return 0
+    return report(*compare(queries, keys, args), args)
 
 
-def compare(queries: Tensor, keys: Tensor, args: argparse.Namespace) -> dict[str, object]:
+def compare(queries: Tensor, keys: Tensor, args: argparse.Namespace) -> tuple[dict[str, Any], list[Target]]:
     """Best times, ratios to the bare products, agreement and memory."""
-    import faiss
-
-    faiss.omp_set_num_threads(args.threads)
-    flat = faiss.IndexFlatIP(args.dim)
-    flat.add(keys.numpy())
     bias = torch.rand(args.keys) / 100
-    runs: dict[str, Callable[[], object]] = {
+    flat = faiss_index(keys, args.threads)
+    runs: dict[str, Callable[[], Any]] = {
         **{f"products {shape}": lambda shape=shape: products(queries, keys, *shape) for shape in SHAPES},
         "bilex topk": lambda: topk(queries, keys, args.n, budget=args.budget),
         "bilex topk with bias": lambda: topk(queries, keys, args.n, bias=bias, budget=args.budget),
-        "faiss IndexFlatIP": lambda: flat.search(queries.numpy(), args.n),
     }
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(args.repeat):
-        for name, run in runs.items():
-            best[name] = min(best[name], seconds(run))
+    if flat is not None:
+        runs["faiss IndexFlatIP"] = lambda: flat.search(queries.numpy(), args.n)
+    best = best_of(args.repeat, runs)
     bare = min(time for name, time in best.items() if name.startswith("products"))
-    ours, theirs = topk(queries, keys, args.n).indices, flat.search(queries.numpy(), args.n)[1]
-    command = [sys.executable, __file__, "--memory", *sys.argv[1:]]
-    peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return {
+    size = [value for name in ("queries", "keys", "dim", "budget") for value in (f"--{name}", getattr(args, name))]
+    memory = own_process(__file__, "--memory", "--threads", args.threads, "-n", args.n, *size)
+    figures = {
         "size": f"{args.queries} x {args.keys} x {args.dim}, top {args.n}",
         "threads": args.threads,
         **{f"{name} (s)": round(time, 3) for name, time in best.items()},
-        "bilex / products": round(best["bilex topk"] / bare, 3),
-        "bilex with bias / products": round(best["bilex topk with bias"] / bare, 3),
-        "bilex / faiss": round(best["bilex topk"] / best["faiss IndexFlatIP"], 3),
-        "same neighbours as faiss": float((ours.numpy() == theirs).mean()),
-        "peak memory (MB)": round(peak / 2**20, 1),
+        "with bias / products": round(best["bilex topk with bias"] / bare, 3),
+        "peak memory (MB)": round(memory / 2**20, 1),
         "budget (MB)": round(args.budget / 2**20, 1),
     }
+    targets = [
+        Target("top-k / bare products", round(best["bilex topk"] / bare, 3), at_most=1.15),
+        Target("top-k: peak memory / budget", round(memory / args.budget, 3), at_most=1),
+    ]
+    if flat is not None:
+        same = torch.from_numpy(runs["faiss IndexFlatIP"]()[1]) == runs["bilex topk"]().indices
+        figures["same neighbours as faiss"] = float(same.double().mean())
+        ratio = best["bilex topk"] / best["faiss IndexFlatIP"]
+        targets.append(Target("top-k / faiss IndexFlatIP", round(ratio, 3), at_most=1))
+    return figures, targets
+
+
+def faiss_index(keys: Tensor, threads: int) -> Any:
+    """The same search by faiss; nothing where it is not installed."""
+    if find_spec("faiss") is None:
+        return None
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    flat = faiss.IndexFlatIP(keys.shape[1])
+    flat.add(keys.numpy())
+    return flat
 
 
 def products(queries: Tensor, keys: Tensor, height: int, width: int) -> None:
@@ -102,26 +107,5 @@ def unit_rows(n: int, dim: int, rng_seed: int) -> Tensor:
     return torch.nn.functional.normalize(rows, dim=1)
 
 
-def seconds(run: Callable[[], object]) -> float:
-    """Wall-clock time of one call."""
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def growth(run: Callable[[], object]) -> int:
-    """Bytes by which the resident set grows at most during a call, over what it is before."""
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak that making the inputs has left
-    before = peak()
-    run()
-    return peak() - before
-
-
-def peak() -> int:
-    """Largest resident set so far in bytes."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024
-
-
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

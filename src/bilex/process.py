@@ -82,7 +82,7 @@ def run_module(module: str, line: str, folder: Path, *, threads: int, live: Live
             stdout=output,
             stderr=output,
             text=True,
-            env={**os.environ, **dict.fromkeys(_THREADS, str(threads))},
+            env={**os.environ, **thread_variables(threads)},
             start_new_session=True,  # Ctrl-C is for whoever has started it
         )
         live.add(process)
@@ -97,6 +97,11 @@ def run_module(module: str, line: str, folder: Path, *, threads: int, live: Live
             live.remove(process)
     said = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
     return "; its last words: ".join([_ending(process.returncode), *said])
+
+
+def thread_variables(threads: int) -> dict[str, str]:
+    """What to set in the environment of a process for so many threads; libraries look there when they are loaded."""
+    return dict.fromkeys(_THREADS, str(threads))
 
 
 def receive() -> tuple[str, Path]:

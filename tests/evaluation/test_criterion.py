@@ -9,7 +9,7 @@ from bilex.evaluation.criterion import (
     standard_error,
     translated_cosine,
 )
-from bilex.induction.neighbours import Induction
+from bilex.induction.neighbours import Induction, Near
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import unit
 
@@ -46,7 +46,9 @@ def test_translated_cosine(max_rank):
     cosines = x @ z.T
     best = (2 * cosines - cosines.T.topk(10).values.mean(1)).argmax(1)
     expected = [float(cosines[i, j]) for i, j in enumerate(best.tolist()) if i < max_rank and j < max_rank]
-    assert translated_cosine(x, z, max_rank=max_rank) == pytest.approx(sum(expected) / len(expected))
+    for near in (None, Near.search(x, z, 10), Near.search(x, z, 15)):
+        found = translated_cosine(x, z, max_rank=max_rank, near=near)
+        assert found == pytest.approx(sum(expected) / len(expected))
 
 
 def test_translated_cosine_of_nothing():

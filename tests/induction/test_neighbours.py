@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex import SettingsError
-from bilex.induction.neighbours import LEAST_JUDGED, RARE_FROM, Induced, Induction, best_of_some, surest
+from bilex.induction.neighbours import LEAST_JUDGED, RARE_FROM, Induced, Induction, Near, best_of_some, surest
 from bilex.normalize import unit
 
 
@@ -59,6 +59,18 @@ def test_more_candidates_than_words_looked_at():
         assert list(map(tuple, found.tolist())) == pairs
         within = induce(x, z, max_rank=25, candidates=45, beyond=False, k=5, direction=direction).pairs
         assert list(map(tuple, within.tolist())) == [pair for pair in pairs if max(pair) < 25]
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_rank": 25, "candidates": 60}, {"max_rank": 25}, {"sure": "margin"}])
+def test_from_neighbours_that_are_known(settings):
+    """Those of all rows are of no use where only some are looked at."""
+    x, z = rows(60), rows(50, rng_seed=1)
+    induction = Induction(k=5, **settings)
+    found = induction(x, z, torch.Generator(), Near.search(x, z, 8))
+    expected = induction(x, z, torch.Generator())
+    assert found.pairs.tolist() == expected.pairs.tolist()
+    torch.testing.assert_close(found.scores, expected.scores)
+    assert found.best_cosine == pytest.approx(expected.best_cosine)
 
 
 def test_margin():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import bilex.errors
 from bilex.errors import TableError
+from bilex.io import text_writer
 from bilex.io.open import read_contents
 from bilex.io.write import write_contents
 
@@ -127,6 +128,14 @@ def test_half_precision_where_the_format_has_it(tmp_path):
 def test_folder_that_does_not_exist(tmp_path):
     with pytest.raises(TableError, match="make the folder first"):
         write_contents(tmp_path / "absent" / "t.vec", WORDS, ROWS)
+
+
+def test_lines_stay_in_order_whoever_writes_them(tmp_path, monkeypatch):
+    write_contents(tmp_path / "at_once.vec", WORDS, ROWS)
+    monkeypatch.setattr(text_writer, "BLOCK", 5)
+    monkeypatch.setattr(text_writer, "BATCH", 2)
+    write_contents(tmp_path / "in_parts.vec", WORDS, ROWS)
+    assert (tmp_path / "in_parts.vec").read_bytes() == (tmp_path / "at_once.vec").read_bytes()
 
 
 @pytest.mark.parametrize("name", NAMES)

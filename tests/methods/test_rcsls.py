@@ -4,6 +4,8 @@ import pytest
 import torch
 
 from bilex.linalg.procrustes import procrustes
+from bilex.linalg.topk import topk
+from bilex.methods import rcsls
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
 from bilex.trace import Trace
@@ -39,6 +41,18 @@ def test_loss_and_gradient(given, k):
     loss, gradient = RCSLS(k=k).loss(w.detach(), x, z, x[pairs[:, 0]], z[pairs[:, 1]])
     assert loss == pytest.approx(expected.item())
     torch.testing.assert_close(gradient, w.grad)
+
+
+def test_neighbours_of_words_in_several_pairs_are_searched_once(given, monkeypatch):
+    x, z, _ = given
+    pairs = torch.tensor([[0, 1], [0, 2], [5, 2], [3, 3], [0, 1]])
+    rows = x[pairs[:, 0]], z[pairs[:, 1]]
+    w, searched = normal(5, 5, rng_seed=4), []
+    monkeypatch.setattr(rcsls, "topk", lambda queries, *rest: searched.append(len(queries)) or topk(queries, *rest))
+    expected, found = RCSLS().loss(w, x, z, *rows), RCSLS().loss(w, x, z, *rows, pairs)
+    assert searched == [5, 5, 3, 3]
+    assert found[0] == pytest.approx(expected[0])
+    torch.testing.assert_close(found[1], expected[1])
 
 
 def test_the_loss_falls(given):

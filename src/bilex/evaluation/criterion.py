@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.linalg.contenders import best_of_near
 from bilex.linalg.procrustes import procrustes
 from bilex.linalg.topk import TopK, ranks, topk
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
+
+    from bilex.induction.neighbours import Near
 
 
 def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tensor:
@@ -38,13 +41,17 @@ def mean_cosine(x: Tensor, z: Tensor, pairs: Tensor, words: int) -> float:
     return float((x[pairs[:, 0]] * z[pairs[:, 1]]).sum()) / words
 
 
-def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 10) -> float:
+def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 10, near: Near | None = None) -> float:
     """Mean cosine of the most frequent source words with their translations by CSLS: the criterion of MUSE.
 
     x: (n, d), z: (m, d), unit rows. All target words compete. Only translations that are themselves among the
-    `max_rank` most frequent words count; -1 if there are none.
+    `max_rank` most frequent words count; -1 if there are none. `near`, at least k nearest of all rows, saves a search.
     """
-    found = _best(x[:max_rank], x, z, k).indices[:, 0]
+    if near is None:
+        found = _best(x[:max_rank], x, z, k).indices[:, 0]
+    else:
+        listed = TopK(near.x.values[:max_rank], near.x.indices[:max_rank])
+        found = best_of_near(x[:max_rank], z, -near.penalties(k)[1] / 2, listed).indices[:, 0]
     sources = (found < max_rank).nonzero()[:, 0]
     cosines = (x[sources] * z[found[sources]]).sum(1, dtype=torch.float64)
     return float(cosines.mean()) if len(sources) else -1.0

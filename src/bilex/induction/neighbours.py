@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 
 from bilex.errors import SettingsError
+from bilex.linalg.contenders import LISTED, best_of_near
 from bilex.linalg.topk import KEY_BLOCK, TopK, score_blocks, topk
 
 if TYPE_CHECKING:
@@ -18,6 +19,23 @@ RARE_FROM = 100.0
 """Among the first words of a table rank says little about how frequent they are."""
 LEAST_JUDGED = 20
 """Of fewer dev words nothing can be said."""
+
+
+class Near(NamedTuple):
+    """The nearest of the other table, of every row of two tables, best first."""
+
+    x: TopK
+    z: TopK
+
+    @classmethod
+    def search(cls, x: Tensor, z: Tensor, n: int) -> Near:
+        """The n nearest of each."""
+        return cls(topk(x, z, n), topk(z, x, n))
+
+    def penalties(self, k: int) -> tuple[Tensor, Tensor]:
+        """The r of CSLS of both tables: the means of the k largest products."""
+        r_x, r_z = (near.values[:, :k].contiguous().mean(1) for near in self)
+        return r_x, r_z
 
 
 class Induced(NamedTuple):
@@ -80,25 +98,34 @@ class Induction:
     def _by_margin(self) -> bool:
         return self.sure != "score"
 
-    def __call__(self, x: Tensor, z: Tensor, generator: Generator) -> Induced:
-        """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency."""
+    @property
+    def _from_lists(self) -> bool:
+        """Whether the best is found from the nearest."""
+        return self.keep == 1 and not self._by_margin
+
+    def __call__(self, x: Tensor, z: Tensor, generator: Generator, near: Near | None = None) -> Induced:
+        """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency.
+
+        `near`, at least k nearest of all rows, saves a search where all rows are looked at.
+        """
         reach = self.candidates or self.max_rank
+        if near is None or reach < max(len(x), len(z)):
+            near = Near.search(x[:reach], z[:reach], max(self.k, LISTED if self._from_lists else 1))
         x, z = x[:reach], z[:reach]
-        near_x, near_z = topk(x, z, max(1, self.k)), topk(z, x, max(1, self.k))
-        r_x, r_z = (near.values.mean(1) if self.k else 0 * near.values[:, 0] for near in (near_x, near_z))
+        r_x, r_z = near.penalties(self.k) if self.k else (0 * side.values[:, 0] for side in near)
         sources = torch.arange(min(self.max_rank, len(x)), device=x.device)
         targets = torch.arange(min(self.max_rank, len(z)), device=z.device)
         found = []
         if self.direction != "backward":
-            found.append(self._best(sources, x, z, near_x, r_x, r_z, generator))
+            found.append(self._best(sources, x, z, near.x, r_x, r_z, generator))
         if self.direction == "mutual":
             targets = torch.unique(found[0][0][:, 1])
         if self.direction != "forward":
-            pairs, scores = self._best(targets, z, x, near_z, r_z, r_x, generator)
+            pairs, scores = self._best(targets, z, x, near.z, r_z, r_x, generator)
             found.append((pairs.flip(1), scores))
         joined = _mutual(*found, mean=self.sure == "mean_margin") if self.direction == "mutual" else _joined(found)
         pairs, scores = self._believed(*joined)
-        return Induced(pairs, scores, float((near_x.values[:, 0].mean() + near_z.values[:, 0].mean()) / 2))
+        return Induced(pairs, scores, float((near.x.values[:, 0].mean() + near.z.values[:, 0].mean()) / 2))
 
     def most_pairs(self, n: int, m: int) -> int:
         """How many pairs there could be between tables of n and m words."""
@@ -123,10 +150,10 @@ class Induction:
         """The best key of some queries: (query, key), and how sure it is; near: the nearest keys of all queries."""
         rarity = torch.log(torch.arange(len(keys), device=keys.device, dtype=keys.dtype) + RARE_FROM)
         bias = -(r_keys + self.frequent * rarity) / 2
-        if self.k == self.frequent == 0 and self.keep == 1 and not self._by_margin:
-            found = TopK(near.values[words], near.indices[words])
+        if self._from_lists:
+            found = best_of_near(queries[words], keys, bias, TopK(near.values[words], near.indices[words]))
         elif self.keep == 1:
-            found = topk(queries[words], keys, 2 if self._by_margin else 1, bias=bias)
+            found = topk(queries[words], keys, 2, bias=bias)
         else:
             found = best_of_some(queries[words], keys, self.keep, bias=bias, generator=generator)
         less = 2 * found.values[:, -1] if self._by_margin else r_queries[words]

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK = 1 << 12
+"""Rows that are made text at once."""
+BATCH = 1 << 8
+"""Rows that one thread takes of them."""
 
 
 def write_text(file: IO[bytes], words: list[str], rows: NDArray[np.float32], *, header: bool) -> None:
@@ -25,7 +28,7 @@ def write_text(file: IO[bytes], words: list[str], rows: NDArray[np.float32], *, 
     for start in range(0, len(words), BLOCK):
         frame = pl.DataFrame(rows[start : start + BLOCK], orient="row")
         frame.insert_column(0, pl.Series("word", words[start : start + BLOCK], pl.String))
-        text = frame.write_csv(include_header=False, separator=" ", quote_style="never")
+        text = frame.write_csv(include_header=False, separator=" ", quote_style="never", batch_size=BATCH)
         file.write(text.encode())
 
 

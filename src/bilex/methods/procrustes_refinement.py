@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import AlignmentError
 from bilex.evaluation.criterion import translated_cosine
-from bilex.induction.neighbours import Induction
+from bilex.induction.neighbours import Induction, Near
+from bilex.linalg.contenders import LISTED
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
@@ -64,12 +65,14 @@ class ProcrustesRefinement(Method):
         for number in range(self.rounds + 1):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
             mapped = unit(x @ w)
-            cosine = translated_cosine(mapped, unit_z)
+            last = number == self.rounds
+            near = None if last else Near.search(mapped, unit_z, max(LISTED, self.induction.k))
+            cosine = translated_cosine(mapped, unit_z, near=near)
             trace(round=number, pairs=len(pairs), mean_cosine=cosine)
             if number == 0 or cosine > best:
                 best, kept, kept_round = cosine, w, number
-            if number < self.rounds:
-                pairs = self.induction(mapped, unit_z, generator).pairs
+            if not last:
+                pairs = self.induction(mapped, unit_z, generator, near).pairs
                 if not len(pairs):
                     raise AlignmentError(f"round {number} of {self.name} found no pairs; loosen the induction")
         trace(round=self.rounds, kept_round=kept_round)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 
@@ -52,7 +52,7 @@ class RCSLS(Method):
         w, rate = procrustes(x_d, z_d), self.learning_rate
         before = float("inf"), w, w
         for iteration in range(1, self.iterations + 1):
-            loss, gradient = self.loss(w, x, z, x_d, z_d)
+            loss, gradient = self.loss(w, x, z, x_d, z_d, pairs)
             risen = loss > before[0]
             if risen:
                 rate /= 2
@@ -68,14 +68,40 @@ class RCSLS(Method):
                 w = (u * s.clamp_max(1)) @ vt
         return LinearMapping(source_matrix=w)
 
-    def loss(self, w: Tensor, x: Tensor, z: Tensor, x_d: Tensor, z_d: Tensor) -> tuple[float, Tensor]:
-        """The criterion and its gradient with the neighbours held fixed.  W: (d, d), X_D, Z_D: (p, d)."""
-        near_z = topk(x_d @ w, z, self.k)
-        near_x = topk(z_d, x @ w, self.k)
-        mean_z, mean_x = _mean_rows(z, near_z.indices), _mean_rows(x, near_x.indices)
-        loss = -(2 * (x_d @ w * z_d).sum(1) - near_z.values.mean(1) - near_x.values.mean(1)).mean()
+    def loss(
+        self, w: Tensor, x: Tensor, z: Tensor, x_d: Tensor, z_d: Tensor, pairs: Tensor | None = None
+    ) -> tuple[float, Tensor]:
+        """The criterion and its gradient with the neighbours held fixed.  W: (d, d), X_D, Z_D: (p, d).
+
+        `pairs` (p, 2) tells which rows of X_D and of Z_D are of one word: its neighbours are searched once.
+        """
+        sources, targets = (_once(len(x_d), pairs if pairs is None else pairs[:, i]) for i in (0, 1))
+        near_z, mean_z = self._nearest((x_d @ w)[sources.first], z, z, sources.place)
+        near_x, mean_x = self._nearest(z_d[targets.first], x @ w, x, targets.place)
+        loss = -(2 * (x_d @ w * z_d).sum(1) - near_z - near_x).mean()
         gradient = -(x_d.T @ (2 * z_d - mean_z) - mean_x.T @ z_d) / len(x_d)
         return float(loss), gradient
+
+    def _nearest(self, queries: Tensor, keys: Tensor, rows: Tensor, place: Tensor | slice) -> tuple[Tensor, Tensor]:
+        """Means of the k largest products of each query, and of the rows of these keys; put in their places."""
+        near = topk(queries, keys, self.k)
+        return near.values.mean(1)[place], _mean_rows(rows, near.indices)[place]
+
+
+class _Once(NamedTuple):
+    """One row of each word, and the place of each row's word among these."""
+
+    first: Tensor | slice
+    place: Tensor | slice
+
+
+def _once(rows: int, words: Tensor | None) -> _Once:
+    """Of so many rows, given the word of each; where that is not known, each is a word of its own."""
+    if words is None:
+        return _Once(slice(None), slice(None))
+    different, place = torch.unique(words, return_inverse=True)
+    first = place.new_empty(len(different)).scatter_(0, place, torch.arange(rows, device=place.device))
+    return _Once(first, place)
 
 
 def _mean_rows(table: Tensor, indices: Tensor) -> Tensor:

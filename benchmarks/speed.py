@@ -1,0 +1,129 @@
+"""All measurements of speed, one after the other, and one table of their ratios with what is wanted of them.
+
+    python benchmarks/speed.py [--only NAME ...] [--scaling FILE.jsonl] [--small] [--history FILE.jsonl] [--threads 2]
+        [--repeat 3] [--json]
+
+Each is a script beside this one, run in a process of its own with its defaults; it says what it compares. What needs
+the data of BILEX_SHARED is left out with the reason where they are not there. --scaling runs the scaling study too,
+which keeps its points in that file and goes on with it. --history adds a line to a file: date, machine, versions and
+all figures. --small takes small sizes, to try it all out: the figures then mean nothing, and no target is missed.
+
+The exit code is 1 if a target is missed or a measurement fails. At full size it takes hours.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from measuring import begin, options, timed
+from open_directions import missing
+
+if TYPE_CHECKING:
+    import argparse
+
+FOLDER = Path(__file__).parent
+SMALL = {
+    "topk": "--queries 200 --keys 3000 --dim 20",
+    "read_tables": "--words 500 --dim 20",
+    "training_step": "--words 300 --dim 10 --batch 8",
+    "exact_csls": "--words 500 --queries 50",
+    "induction": "--words 500",
+    "dense_numpy": "--words 500 --rounds 1 --methods rcsls,procrustes_refinement",
+    "paper_scale": "--words 500 --methods vecmap",
+    "scaling": "--words 500 --axes words --methods procrustes --among 500",
+}
+"""Every measurement in turn, with what makes it a small one. VecMap without a dictionary, or RAPO, would not be."""
+FULL = {"paper_scale": "--methods vecmap,rapo,rapo_semi"}
+"""What is not the default at full size."""
+ANYWHERE = ("topk", "read_tables", "training_step")
+"""What needs no data."""
+ONCE = ("paper_scale", "scaling")
+"""What is not repeated."""
+
+
+def main() -> int:
+    """Run them and tell."""
+    parser = options(__doc__)
+    parser.add_argument("--only", action="append", choices=SMALL, metavar="NAME", help=", ".join(SMALL))
+    parser.add_argument("--scaling", type=Path, metavar="FILE", help="the scaling study, with its points in this file")
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--history", type=Path, metavar="FILE")
+    args = begin(parser)
+    names = [name for name in args.only or SMALL if name != "scaling" or args.scaling or args.only]
+    record: dict[str, Any] = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "small": args.small}
+    record |= {"machine": machine(args.threads), "measured": {}}
+    for name in names:
+        record["measured"][name] = found = run(name, args)
+        if not args.json:
+            print_part(name, found)
+    if args.json:
+        print(json.dumps(record))
+    if args.history:
+        with args.history.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+    measured = record["measured"].values()
+    missed = any(not target["met"] for found in measured for target in found.get("targets", []))
+    return int(any("failed" in found for found in measured) or (missed and not args.small))
+
+
+def run(name: str, args: argparse.Namespace) -> dict[str, Any]:
+    """The figures of one measurement, or why there are none."""
+    if name not in ANYWHERE and (reason := missing()):
+        return {"skipped": reason}
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, FOLDER / f"{name}.py"]
+        command += [args.scaling or Path(folder) / "points.jsonl"] if name == "scaling" else []
+        command += ["--threads", str(args.threads), "--json", *(SMALL if args.small else FULL).get(name, "").split()]
+        command += [] if name in ONCE else ["--repeat", str(args.repeat)]
+        print(f"running {name}", file=sys.stderr, flush=True)
+        done, seconds = timed(lambda: subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False))
+    try:
+        return {**json.loads(done.stdout), "measured in (s)": round(seconds, 1)}
+    except ValueError:
+        return {"failed": f"{name} ended with code {done.returncode} and left no figures"}
+
+
+def print_part(name: str, found: dict[str, Any]) -> None:
+    """The lines of one measurement in the table."""
+    for state in ("skipped", "failed"):
+        if state in found:
+            print(f"{name:16}{state}: {found[state]}", flush=True)
+    for target in found.get("targets", []):
+        verdict = "met" if target["met"] else "MISSED"
+        print(f"{name:16}{target['what']:58}{target['value']:>10.3g}   {target['wanted']:16}{verdict}", flush=True)
+
+
+def machine(threads: int) -> dict[str, Any]:
+    """Where the figures are from."""
+    described = {"cpu": cpu(), "platform": platform.platform(), "threads": threads, "python": platform.python_version()}
+    return described | {name: version(name) for name in ("torch", "numpy", "polars")} | {"commit": commit()}
+
+
+def cpu() -> str:
+    """The model of the processor, as far as the system tells."""
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def commit() -> str | None:
+    """What is checked out, with a mark if it was changed since; nothing outside of git."""
+    command = ["git", "-C", str(FOLDER), "describe", "--always", "--dirty", "--abbrev=12", "--exclude", "*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() or None
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,52 @@
+"""The best key of each query by product and bias, where the nearest by product alone are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from bilex.linalg.topk import BUDGET, TopK, topk
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LISTED = 15
+"""So many of the nearest keys are worth knowing; more cost more than they save."""
+AT_ONCE = 512
+"""Queries that are searched together."""
+ROUNDING = 1e-5
+"""More than two computations of a score can differ by."""
+
+
+def best_of_near(queries: Tensor, keys: Tensor, bias: Tensor, near: TopK, *, budget: int = BUDGET) -> TopK:
+    """The largest q · k + b per query, (q, 1).  queries: (q, d), keys: (m, d), bias: (m,), near: (q, l).
+
+    `near` has the l keys with the largest products of each query. Any other key has at most the last of these products,
+    p, and with the best score of the list, s, it can only be better if b > s − p. Where b is minus half of a CSLS
+    penalty few keys have one so high: they are searched, and the products of all with all are not needed again. Of
+    scores that are equal or differ by rounding only, any may be taken.
+    """
+    best = _best_listed(near, bias)
+    if not len(queries) or near.values.shape[1] == len(keys):
+        return best
+    order = bias.argsort(descending=True, stable=True)
+    reach = len(keys) - torch.searchsorted(bias[order].flip(0), best.values[:, 0] - near.values[:, -1] - ROUNDING)
+    high = keys[order[: int(reach.max())]]
+    for some in torch.split(reach.argsort(descending=True, stable=True), AT_ONCE):
+        width = int(reach[some[0]])
+        if not width:
+            break
+        found = topk(queries[some], high[:width], 1, bias=bias[order[:width]], budget=budget)
+        better = (found.values > best.values[some])[:, 0]
+        best.values[some[better]] = found.values[better]
+        best.indices[some[better]] = order[found.indices[better]]
+    return best
+
+
+def _best_listed(near: TopK, bias: Tensor) -> TopK:
+    """The best key of each list, of equals the first in the table."""
+    scores = near.values + bias[near.indices]
+    values = scores.amax(1, keepdim=True)
+    indices = near.indices.masked_fill(scores < values, torch.iinfo(torch.long).max)
+    return TopK(values, indices.amin(1, keepdim=True))

@@ -1,0 +1,47 @@
+"""The measurements run from end to end, at sizes at which their figures mean nothing."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "benchmarks"
+NAMES = ["topk", "read_tables", "training_step", "exact_csls", "induction", "dense_numpy", "paper_scale", "scaling"]
+
+
+def run(script, *arguments, shared):
+    return subprocess.run(
+        [sys.executable, SCRIPTS / script, *map(str, arguments), "--threads", "1"],
+        env={**os.environ, "BILEX_SHARED": str(shared)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured on Linux only")
+def test_one_command_runs_everything(tmp_path, shared):
+    history, points = tmp_path / "history.jsonl", tmp_path / "points.jsonl"
+    done = run("speed.py", "--small", "--repeat", 1, "--history", history, "--scaling", points, shared=shared)
+    assert done.returncode == 0, done.stderr
+    (record,) = map(json.loads, history.read_text(encoding="utf-8").splitlines())
+    assert list(record["measured"]) == NAMES
+    assert record["machine"]["threads"] == 1
+    for name, found in record["measured"].items():
+        assert not {"failed", "skipped"} & set(found), (name, done.stderr)
+        assert found["targets"] or name in ("scaling", "paper_scale")
+        for target in found["targets"]:
+            assert f"{target['what']:58}" in done.stdout
+    same = [target for name in ("exact_csls", "dense_numpy") for target in record["measured"][name]["targets"]]
+    assert all(target["met"] for target in same if "times faster" not in target["what"])
+    assert [json.loads(line)["words"] for line in points.read_text(encoding="utf-8").splitlines()] == [500]
+
+
+def test_what_needs_data_that_are_not_there_is_left_out_with_the_reason(tmp_path):
+    done = run("speed.py", "--small", "--only", "induction", "--json", shared=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)["measured"].values()
+    assert found == {"skipped": f"no data at {tmp_path}: set BILEX_SHARED to the folder that has data/unpack.py"}
