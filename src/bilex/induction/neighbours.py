@@ -9,7 +9,7 @@ import torch
 
 from bilex.errors import SettingsError
 from bilex.linalg.contenders import LISTED, best_of_near
-from bilex.linalg.topk import KEY_BLOCK, TopK, score_blocks, topk
+from bilex.linalg.topk import KEY_BLOCK, TopK, score_blocks, topk, topk_both
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -30,7 +30,7 @@ class Near(NamedTuple):
     @classmethod
     def search(cls, x: Tensor, z: Tensor, n: int) -> Near:
         """The n nearest of each."""
-        return cls(topk(x, z, n), topk(z, x, n))
+        return cls(*topk_both(x, z, n))
 
     def penalties(self, k: int) -> tuple[Tensor, Tensor]:
         """The r of CSLS of both tables: the means of the k largest products."""
