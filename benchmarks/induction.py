@@ -6,9 +6,8 @@ Russian vectors against other Russian vectors (`ru`, `ru-news`), mapped by Procr
 `Alignment.induce(mutual=True)` begins with no penalty known and ends with the list of entries. For n by m words, of
 which h are the best target of somebody, it searches
 
-    the nearest sources of all targets, for their penalties     m x n
+    the nearest of all words, both ways, for their penalties    n x m
     the best targets of all sources                             n x m
-    the nearest targets of all sources, for their penalties     n x m
     the best sources of the targets found                       h x n
 
 and the bare products are of these shapes, one after the other, in blocks of the fastest of several shapes, into one
@@ -76,7 +75,7 @@ def induce(alignment: Alignment) -> dict[str, int]:
 
 def searches(x: Tensor, z: Tensor, hit: int) -> list[tuple[Tensor, Tensor]]:
     """Queries and keys of every search that mutual induction makes."""
-    return [(z, x), (x, z), (x, z), (z[:hit], x)]
+    return [(x, z), (x, z), (z[:hit], x)]
 
 
 if __name__ == "__main__":
