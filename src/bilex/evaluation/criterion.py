@@ -50,8 +50,7 @@ def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 
     if near is None:
         found = _best(x[:max_rank], x, z, k).indices[:, 0]
     else:
-        listed = TopK(near.x.values[:max_rank], near.x.indices[:max_rank])
-        found = best_of_near(x[:max_rank], z, -near.penalties(k)[1] / 2, listed).indices[:, 0]
+        found = best_of_near(x[:max_rank], z, -near.penalties(k)[1] / 2, near.x.part(0, max_rank)).indices[:, 0]
     sources = (found < max_rank).nonzero()[:, 0]
     cosines = (x[sources] * z[found[sources]]).sum(1, dtype=torch.float64)
     return float(cosines.mean()) if len(sources) else -1.0

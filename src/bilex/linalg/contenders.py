@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg.topk import BUDGET, TopK, topk
+from bilex.linalg.topk import BUDGET, ROUNDING, TopK, topk
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -15,8 +15,6 @@ LISTED = 15
 """So many of the nearest keys are worth knowing; more cost more than they save."""
 AT_ONCE = 512
 """Queries that are searched together."""
-ROUNDING = 1e-5
-"""More than two computations of a score can differ by."""
 
 
 def best_of_near(queries: Tensor, keys: Tensor, bias: Tensor, near: TopK, *, budget: int = BUDGET) -> TopK:

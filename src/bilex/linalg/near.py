@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg.topk import BUDGET, KEY_BLOCK, LANES, MOST_ROWS, score_blocks
+from bilex.linalg.topk import BUDGET, KEY_BLOCK, LANES, MOST_ROWS, ROUNDING, score_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +24,6 @@ PASSING = 24
 SINGLY = 64
 """A product by itself costs so many times what it costs in a matrix product."""
 AT_ONCE = 16_384
-ROUNDING = 1e-5
-"""More than two computations of a product can differ by."""
 
 
 def pairs_above(

@@ -28,6 +28,7 @@ EVEN_ROWS = 2496  # of the same size, but a multiple of LANES
 KEY_BLOCK = 2080
 LANES = 32  # keys that share one maximum; FEW_LANES where more than MANY are asked for
 FEW_LANES, MANY = 8, 16
+ROUNDING = 1e-5  # more than two computations of a product of unit rows can differ by
 DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
 

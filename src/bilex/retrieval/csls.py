@@ -10,7 +10,7 @@ import torch
 from bilex.errors import SettingsError
 from bilex.linalg.clusters import cluster, probe
 from bilex.linalg.pairs import products
-from bilex.linalg.topk import topk, topk_both
+from bilex.linalg.topk import ROUNDING, topk, topk_both
 from bilex.retrieval.base import Retrieval
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 SPARE = 5
 """Neighbours beyond the k-th that are looked at, lest the rounding of a block decides which ones are the k nearest."""
-ROUNDING = 1e-5
-"""More than the cosines of two blocks can differ by."""
 
 
 @dataclass(frozen=True, kw_only=True)

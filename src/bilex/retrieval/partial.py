@@ -27,8 +27,6 @@ MOST = 0.5
 """Where more than this share of the penalties is wanted, all are computed: many more would follow."""
 WIDEST = 1000
 """Candidates on a query's list at most, unless more are asked for."""
-ROUNDING = 1e-5
-"""More than two computations of a score can differ by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ class Search:
         scores = products(self.queries, self.candidates, gold.clamp_min(0)) - known.values[gold] / self.factor
         level = scores.masked_fill(gold < 0, -torch.inf).amax(1)
         level.masked_fill_(level.isinf(), torch.inf)  # without a gold candidate, all are above it whatever they score
-        known = self._fill(known, self._reach(known, level - ROUNDING))
+        known = self._fill(known, self._reach(known, level - kernel.ROUNDING))
         return kernel.ranks(self.queries, self.candidates, gold, bias=self._bias(known), budget=self.budget), known
 
     def _best(self, queries: Tensor, known: Partial, n: int, progress: Progress | None = None) -> TopK:
