@@ -1,13 +1,15 @@
 """The server of `bilex explore` under load: many clients that translate random words, each as fast as it is answered.
 
     python benchmarks/explore_load.py RUN [--requests 5000] [--clients 32] [-n 10] [--json]
-    python benchmarks/explore_load.py RUN --make 200000 --dim 300
+    python benchmarks/explore_load.py RUN --make-russian 200000
+    python benchmarks/explore_load.py RUN --make-random 200000 --dim 300
 
 It starts the server on the run, waits until its lexicon is prepared (`--no-wait`: only until it translates), warms it
 up, and prints the times of the requests, errors, requests per second, and, on Linux, the server's processor time and
 its resident memory before and after. With `-n` above 10, which is more than is kept of each word, every request is a
 search.
-`--make` first writes a run of so many random words in each language.
+`--make-russian` first writes a run: Russian vectors against other Russian vectors (`ru`, `ru-news`) of so many words,
+mapped by Procrustes. `--make-random` does the same with random vectors.
 """
 
 from __future__ import annotations
@@ -36,18 +38,22 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=10)
     parser.add_argument("--path", default="translate", choices=["translate", "explain", "map", "complete"])
     parser.add_argument("--no-wait", action="store_true")
-    parser.add_argument("--make", type=int, metavar="WORDS")
+    parser.add_argument("--make-russian", type=int, metavar="WORDS")
+    parser.add_argument("--make-random", type=int, metavar="WORDS")
     parser.add_argument("--dim", type=int, default=300)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    if args.make:
-        make_run(args.run, args.make, args.dim)
+    if args.make_russian:
+        make_russian(args.run, args.make_russian)
+    elif args.make_random:
+        make_random(args.run, args.make_random, args.dim)
     command = [sys.executable, "-m", "bilex", "explore", args.run, "--port", "0", "--no-open", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             url = json.loads(server.stdout.readline())["url"]
+            started = time.perf_counter()
             wait_until_ready(url, lexicon=not args.no_wait)
-            report = measure(url, server.pid, args)
+            report = {"prepared in (s)": round(time.perf_counter() - started, 1)} | measure(url, server.pid, args)
         finally:
             server.terminate()
     print(json.dumps(report) if args.json else "\n".join(f"{name:30}{value}" for name, value in report.items()))
@@ -148,7 +154,16 @@ def processor_seconds(pid: int) -> float:
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
-def make_run(folder: Path, words: int, dim: int) -> None:
+def make_russian(folder: Path, words: int) -> None:
+    """A run of real words."""
+    from bilex import align
+    from open_directions import two_russians
+
+    world = two_russians(words)
+    align(world.source, world.target, world.train, method="procrustes").save(folder)
+
+
+def make_random(folder: Path, words: int, dim: int) -> None:
     """A run of random words: two languages that are turned against each other, with noise."""
     import numpy as np
 

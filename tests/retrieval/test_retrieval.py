@@ -73,6 +73,21 @@ class TestAgainstTheFormula:
             scores = FORMULAS[retrieval.name](retrieval, queries, own, candidates)
             assert_same(index.topk(queries, 4, direction), scores, 4)
 
+    def test_the_best_of_every_row(self, tables, retrieval, direction):
+        """From the lists that computing the penalties leaves, where it does."""
+        own, candidates = whole(tables, direction)
+        index, rows = retrieval.index(*tables), torch.arange(len(own))
+        index.prepare()
+        scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)
+        assert_same(index.topk(own, 1, direction, rows=rows), scores, 1)
+        assert_same(index.topk(own[20:50], 1, direction, rows=rows[20:50]), scores[20:50], 1)
+
+    @pytest.mark.parametrize("n", [1, 7])
+    def test_all_rows_both_ways_at_once(self, tables, retrieval, direction, n):
+        own, candidates = whole(tables, direction)
+        found = retrieval.index(*tables).topk_both(n)[DIRECTIONS.index(direction)]
+        assert_same(found, FORMULAS[retrieval.name](retrieval, own, own, candidates), n)
+
     def test_known_rows_give_the_same(self, tables, retrieval, direction):
         own, _ = whole(tables, direction)
         rows = torch.tensor([8, 3, 3, 89])

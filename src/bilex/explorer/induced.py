@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from safetensors.torch import save as to_bytes
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from bilex.retrieval import CSLS, Index
     from bilex.retrieval.base import Direction
 
+DIRECTIONS: tuple[Direction, Direction] = ("forward", "backward")
 N = 10
 """Translations kept for each word."""
 
@@ -39,19 +39,17 @@ class Induced:
         self.index = index
         self._stem = None if folder is None else folder / "cache" / f"explore-{retrieval.name}-k={retrieval.k}"
         self.best: dict[Direction, Best] = {}
-        for direction in ("forward", "backward"):
+        for direction in DIRECTIONS:
             self._read(direction)
 
-    def find(self, direction: Direction, progress: Progress | None = None) -> None:
+    def find(self, progress: Progress | None = None) -> None:
         """Search the translations of every word, unless they are known."""
-        if direction in self.best:
+        if len(self.best) == len(DIRECTIONS):
             return
-        queries = self.index.x if direction == "forward" else self.index.z
-        rows = torch.arange(len(queries), device=queries.device)
-        found = self.index.topk(queries, N, direction, rows=rows, progress=progress)
-        best = Best(found.indices.int().cpu(), found.values.cpu())
-        self._write(direction, best)
-        self.best[direction] = best
+        for direction, found in zip(DIRECTIONS, self.index.topk_both(N, progress=progress), strict=True):
+            best = Best(found.indices.int().cpu(), found.values.cpu())
+            self._write(direction, best)
+            self.best[direction] = best
 
     def _read(self, direction: Direction) -> None:
         if self._stem is None:

@@ -28,8 +28,7 @@ class Preparation:
         index = induced.index
         self._steps: dict[str, Callable[[Progress], Any]] = {
             "neighbourhoods of all words": lambda tell: index.prepare(progress=tell),
-            "translations of source words": lambda tell: induced.find("forward", tell),
-            "translations of target words": lambda tell: induced.find("backward", tell),
+            "translations of all words": lambda tell: induced.find(tell),
         }
         self._finished = 0
         self._now = ("", 0, 1)

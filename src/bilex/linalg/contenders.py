@@ -9,7 +9,11 @@ import torch
 from bilex.linalg.topk import BUDGET, ROUNDING, TopK, topk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch import Tensor
+
+    from bilex.linalg.topk import Progress
 
 LISTED = 15
 """So many of the nearest keys are worth knowing; more cost more than they save."""
@@ -17,7 +21,15 @@ AT_ONCE = 512
 """Queries that are searched together."""
 
 
-def best_of_near(queries: Tensor, keys: Tensor, bias: Tensor, near: TopK, *, budget: int = BUDGET) -> TopK:
+def best_of_near(
+    queries: Tensor,
+    keys: Tensor,
+    bias: Tensor,
+    near: TopK,
+    *,
+    budget: int = BUDGET,
+    progress: Progress | None = None,
+) -> TopK:
     """The largest q · k + b per query, (q, 1).  queries: (q, d), keys: (m, d), bias: (m,), near: (q, l).
 
     `near` has the l keys with the largest products of each query. Any other key has at most the last of these products,
@@ -26,20 +38,35 @@ def best_of_near(queries: Tensor, keys: Tensor, bias: Tensor, near: TopK, *, bud
     scores that are equal or differ by rounding only, any may be taken.
     """
     best = _best_listed(near, bias)
-    if not len(queries) or near.values.shape[1] == len(keys):
-        return best
+    if near.values.shape[1] < len(keys):
+        for done, work in _contenders(queries, keys, bias, near.values[:, -1], best, budget):
+            if progress:
+                progress(done * len(queries) // work, len(queries))
+    if progress:
+        progress(len(queries), len(queries))
+    return best
+
+
+def _contenders(
+    queries: Tensor, keys: Tensor, bias: Tensor, most: Tensor, best: TopK, budget: int
+) -> Iterator[tuple[int, int]]:
+    """Put better keys that are not on the lists into their places, in place, and tell how far it is.
+
+    most: (q,), the largest product that such a key can have.
+    """
     order = bias.argsort(descending=True, stable=True)
-    reach = len(keys) - torch.searchsorted(bias[order].flip(0), best.values[:, 0] - near.values[:, -1] - ROUNDING)
-    high = keys[order[: int(reach.max())]]
-    for some in torch.split(reach.argsort(descending=True, stable=True), AT_ONCE):
+    reach = len(keys) - torch.searchsorted(bias[order].flip(0), best.values[:, 0] - most - ROUNDING)
+    widest = reach.argsort(descending=True, stable=True)[: int((reach > 0).sum())]
+    high, done = keys[order[: int(reach[widest[:1]].sum())]], 0
+    for first in range(0, len(widest), AT_ONCE):
+        some = widest[first : first + AT_ONCE]
         width = int(reach[some[0]])
-        if not width:
-            break
         found = topk(queries[some], high[:width], 1, bias=bias[order[:width]], budget=budget)
         better = (found.values > best.values[some])[:, 0]
         best.values[some[better]] = found.values[better]
         best.indices[some[better]] = order[found.indices[better]]
-    return best
+        done += int(reach[some].sum())
+        yield done, int(reach.sum())
 
 
 def _best_listed(near: TopK, bias: Tensor) -> TopK:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+
+import torch
 
 from bilex.linalg import topk as kernel
+from bilex.linalg.contenders import best_of_near
+from bilex.linalg.topk import TopK
 from bilex.normalize import unit
 from bilex.retrieval.partial import MOST, Partial, Search
 
@@ -15,13 +19,22 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress, TopK
+    from bilex.linalg.topk import Progress
 
 Direction = Literal["forward", "backward"]
 Side = Literal["source", "target"]
+SIDES: tuple[Side, Side] = ("source", "target")
 
 FEWEST = 20_000
 """Rows of both tables from which on bounds are worth their cost; in smaller ones all penalties are soon computed."""
+
+
+class Scaling(NamedTuple):
+    """What the rows of a table lose as candidates."""
+
+    penalty: Tensor | None
+    near: TopK | None = None
+    """The nearest rows of the other table, where they were looked up for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,11 +58,11 @@ class Retrieval(ABC):
 
     def penalties(
         self, x: Tensor, z: Tensor, *, budget: int, progress: Progress | None = None
-    ) -> tuple[Tensor | None, Tensor | None]:
+    ) -> tuple[Scaling, Scaling]:
         """Those of all rows of both tables, to the same bits."""
         return (
-            self.penalty(x, z, budget=budget, progress=progress),
-            self.penalty(z, x, budget=budget, progress=progress),
+            Scaling(self.penalty(x, z, budget=budget, progress=progress)),
+            Scaling(self.penalty(z, x, budget=budget, progress=progress)),
         )
 
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor | None:  # noqa: ARG002
@@ -66,7 +79,7 @@ class Index:
     """Two whole tables of unit rows in the shared space, with the penalties of their rows.
 
     For few queries only the penalties that can matter are computed, for many queries all of them, once. The answers are
-    the same to the last bit.
+    the same to the last bit; where the queries are rows whose nearest are known, up to rounding.
     """
 
     retrieval: Retrieval
@@ -76,6 +89,8 @@ class Index:
     penalties: dict[Side, Tensor | None] = field(default_factory=dict)
     partial: dict[Side, Partial] = field(default_factory=dict)
     """What is known of penalties that are not all computed."""
+    near: dict[Side, TopK] = field(default_factory=dict)
+    """The nearest of the other table, of every row of one: what is left of computing all penalties of both at once."""
 
     def topk(
         self,
@@ -92,34 +107,48 @@ class Index:
         Only the `first` candidates in their table are considered, where that is given. `rows` says which rows of their
         own table the queries are, where they are: their own(q) is then taken from the penalties of that table.
         """
-        queries, (side, candidates) = unit(queries), self._candidates(direction)
+        queries, side = unit(queries), _candidates(direction)
         known = self._partial(side, n * len(queries))
         if known is None:
             if rows is not None and self.retrieval.symmetric and not self._few(_other(side), len(rows)):
                 self.prepare(progress=progress)
-            bias = self._bias(side, progress)
-            found = kernel.topk(
-                queries,
-                candidates[:first],
-                n,
-                bias=bias if bias is None else bias[:first],
-                budget=self.budget,
-                progress=progress,
-            )
+            found = self._best(queries, n, side, first, rows, progress)
         else:
             found, known = self._search(queries, side, first, progress).topk(known, n)
             self._keep(side, known)
         scores, own = self.retrieval.factor * found.values, self._own(queries, direction, rows)
         return found._replace(values=scores if own is None else scores - own[:, None])
 
+    def topk_both(self, n: int, *, progress: Progress | None = None) -> tuple[TopK, TopK]:
+        """The n best candidates of every row of both tables, forward and backward.
+
+        They are those of `topk`, up to rounding. A score that is the same both ways takes one product of all with all.
+        """
+        if not self.retrieval.symmetric:
+            source, target = (torch.arange(len(table), device=table.device) for table in (self.x, self.z))
+            return (
+                self.topk(self.x, n, "forward", rows=source, progress=progress),
+                self.topk(self.z, n, "backward", rows=target, progress=progress),
+            )
+        self.prepare(progress=progress)
+        bias_x, bias_z = self._bias("source"), self._bias("target")
+        assert bias_x is not None  # what is symmetric has penalties
+        assert bias_z is not None
+        x = torch.cat([self.x, bias_x[:, None], torch.ones_like(bias_x[:, None])], 1)
+        z = torch.cat([self.z, torch.ones_like(bias_z[:, None]), bias_z[:, None]], 1)
+        forward, backward = kernel.topk_both(x, z, n, budget=self.budget, progress=progress)
+        factor = self.retrieval.factor
+        return TopK(factor * forward.values, forward.indices), TopK(factor * backward.values, backward.indices)
+
     def ranks(
         self, queries: Tensor, gold: Tensor, direction: Direction = "forward", *, progress: Progress | None = None
     ) -> Tensor:
         """Rank, from 1, of the best gold candidate of each query.  gold: (q, g), padded with -1."""
-        queries, (side, candidates) = unit(queries), self._candidates(direction)
+        queries, side = unit(queries), _candidates(direction)
         known = self._partial(side, int((gold >= 0).sum()))
         if known is None:
-            return kernel.ranks(queries, candidates, gold, bias=self._bias(side, progress), budget=self.budget)
+            bias = self._bias(side, progress)
+            return kernel.ranks(queries, self._tables(side)[0], gold, bias=bias, budget=self.budget)
         found, known = self._search(queries, side, None, progress).ranks(known, gold)
         self._keep(side, known)
         return found
@@ -131,7 +160,8 @@ class Index:
             self.penalty("target", progress=progress)
         else:
             found = self.retrieval.penalties(self.x, self.z, budget=self.budget, progress=progress)
-            self.penalties["source"], self.penalties["target"] = found
+            self.penalties["source"], self.penalties["target"] = (side.penalty for side in found)
+            self.near.update((side, near) for side, (_, near) in zip(SIDES, found, strict=True) if near is not None)
 
     def penalty(self, side: Side, *, progress: Progress | None = None) -> Tensor | None:
         """The penalties of one table's rows as candidates, computed once over the whole other table."""
@@ -183,8 +213,16 @@ class Index:
         """The rows of one side, and those of the other."""
         return (self.x, self.z) if side == "source" else (self.z, self.x)
 
-    def _candidates(self, direction: Direction) -> tuple[Side, Tensor]:
-        return ("target", self.z) if direction == "forward" else ("source", self.x)
+    def _best(
+        self, queries: Tensor, n: int, side: Side, first: int | None, rows: Tensor | None, progress: Progress | None
+    ) -> TopK:
+        """The n best candidates by all penalties, by the score without its factor and own(q)."""
+        candidates, bias, near = self._tables(side)[0], self._bias(side, progress), self.near.get(_other(side))
+        if n == 1 and first is None and rows is not None and bias is not None and near is not None:
+            listed = TopK(near.values[rows], near.indices[rows])
+            return best_of_near(queries, candidates, bias, listed, budget=self.budget, progress=progress)
+        bias = bias if bias is None else bias[:first]
+        return kernel.topk(queries, candidates[:first], n, bias=bias, budget=self.budget, progress=progress)
 
     def _own(self, queries: Tensor, direction: Direction, rows: Tensor | None) -> Tensor | None:
         if not self.retrieval.symmetric:
@@ -196,9 +234,13 @@ class Index:
         known = self.penalty(side)
         return None if known is None else known[rows]
 
-    def _bias(self, side: Side, progress: Progress | None) -> Tensor | None:
+    def _bias(self, side: Side, progress: Progress | None = None) -> Tensor | None:
         penalty = self.penalty(side, progress=progress)
         return None if penalty is None else -penalty / self.retrieval.factor
+
+
+def _candidates(direction: Direction) -> Side:
+    return "target" if direction == "forward" else "source"
 
 
 def _other(side: Side) -> Side:

@@ -11,7 +11,7 @@ from bilex.errors import SettingsError
 from bilex.linalg.clusters import cluster, probe
 from bilex.linalg.pairs import products
 from bilex.linalg.topk import ROUNDING, topk, topk_both
-from bilex.retrieval.base import Retrieval
+from bilex.retrieval.base import Retrieval, Scaling
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -51,10 +51,10 @@ class CSLS(Retrieval):
 
     def penalties(
         self, x: Tensor, z: Tensor, *, budget: int, progress: Progress | None = None
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Scaling, Scaling]:
         """R of all rows of both tables from one search."""
         near_z, near_x = topk_both(x, z, self.k + SPARE, budget=budget, progress=progress)
-        return self._penalty(x, z, near_z), self._penalty(z, x, near_x)
+        return Scaling(self._penalty(x, z, near_z), near_z), Scaling(self._penalty(z, x, near_x), near_x)
 
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor:
         """R over a part of the other table, the clusters near to a candidate, which is at most the r over all of it."""
