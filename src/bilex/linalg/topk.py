@@ -94,7 +94,7 @@ def topk_both(
             nearest_z.append(_nothing(rows, min(n, len(z))))
             for start, scores in blocks:
                 merge(nearest_z[-1], start, scores)
-                merge(nearest_x.part(start, scores.shape[1]), done, scores.T.contiguous())
+                merge(nearest_x.part(start, scores.shape[1]), done, scores.T)
             done += len(rows)
             if progress:
                 progress(done, len(x))
@@ -176,10 +176,10 @@ def _nothing(queries: Tensor, n: int) -> TopK:
 
 
 def merge(best: TopK, start: int, scores: Tensor) -> None:
-    """Put the scores of one block that belong among the best into their places, in place."""
+    """Put the scores of one block, or of one that is transposed, that belong among the best into place, in place."""
     found = _pick(best, scores)
     if found is None:
-        values, indices = scores.topk(min(best.values.shape[1], scores.shape[1]), dim=1)
+        values, indices = scores.contiguous().topk(min(best.values.shape[1], scores.shape[1]), dim=1)
         found = torch.arange(len(scores), device=scores.device), values, indices
     row, values, indices = found
     values = torch.cat([best.values[row], values], 1)
@@ -197,9 +197,9 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     few = scores.numel() // DENSE
     lanes = LANES if best.values.shape[1] <= MANY else FEW_LANES
     if scores.shape[1] % lanes:
-        lanes = 1
-    grouped, bound = scores.view(len(scores), lanes, -1), best.values[:, -1]
-    promising = (grouped.amax(1) if lanes > 1 else scores) > bound[:, None]
+        scores, lanes = scores.contiguous(), 1
+    grouped, bound = scores.unflatten(1, (lanes, -1)), best.values[:, -1]
+    promising = (_maxima(scores, lanes) if lanes > 1 else scores) > bound[:, None]
     if lanes == 1 and int(promising.sum()) > few:  # the list of their places would take more memory than the scores
         return None
     row, group = promising.nonzero(as_tuple=True)
@@ -217,6 +217,13 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     values[place, slot] = candidates[hit, lane]
     indices[place, slot] = lane * grouped.shape[2] + group[hit]
     return row, values, indices
+
+
+def _maxima(scores: Tensor, lanes: int) -> Tensor:
+    """Of the groups of each row.  scores: (q, m), and the result (q, m / lanes); read in the order they lie in."""
+    if scores.is_contiguous():
+        return scores.unflatten(1, (lanes, -1)).amax(1)
+    return scores.T.unflatten(0, (lanes, -1)).amax(0).T
 
 
 def _in_order(found: TopK) -> TopK:
