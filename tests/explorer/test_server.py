@@ -14,6 +14,12 @@ def test_the_next_port_where_one_is_taken():
             assert server.address(second) == f"http://127.0.0.1:{second.getsockname()[1]}/"
 
 
+def test_answers_are_sent_at_once():
+    """Asyncio looks at the protocol, and leaves a socket that names none to wait for acknowledgements."""
+    with server.listen("127.0.0.1", 0) as bound:
+        assert bound.proto == socket.IPPROTO_TCP
+
+
 def test_an_address_of_another_machine():
     with pytest.raises(ExplorerError, match="--host"):
         server.listen("192.0.2.1", 0)
