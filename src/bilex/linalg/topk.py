@@ -198,7 +198,7 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     lanes = LANES if best.values.shape[1] <= MANY else FEW_LANES
     if scores.shape[1] % lanes:
         scores, lanes = scores.contiguous(), 1
-    grouped, bound = scores.unflatten(1, (lanes, -1)), best.values[:, -1]
+    grouped, bound = scores.view(len(scores), lanes, -1), best.values[:, -1]
     promising = (_maxima(scores, lanes) if lanes > 1 else scores) > bound[:, None]
     if lanes == 1 and int(promising.sum()) > few:  # the list of their places would take more memory than the scores
         return None
@@ -222,8 +222,8 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
 def _maxima(scores: Tensor, lanes: int) -> Tensor:
     """Of the groups of each row.  scores: (q, m), and the result (q, m / lanes); read in the order they lie in."""
     if scores.is_contiguous():
-        return scores.unflatten(1, (lanes, -1)).amax(1)
-    return scores.T.unflatten(0, (lanes, -1)).amax(0).T
+        return scores.view(len(scores), lanes, -1).amax(1)
+    return scores.T.view(lanes, -1, len(scores)).amax(0).T
 
 
 def _in_order(found: TopK) -> TopK:
