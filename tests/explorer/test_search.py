@@ -75,7 +75,7 @@ def test_kept_translations_are_found_again_and_damage_is_not_believed(explorer, 
     file.write_bytes(file.read_bytes()[:100])
     assert set(Induced(index, CSLS(), run).best) == {"backward"}
     again = Induced(index, CSLS(), run)
-    again.find("forward")
+    again.find()
     assert torch.equal(again.best["forward"].rows, explorer.induced.best["forward"].rows)
     assert set(Induced(index, CSLS(), run).best) == {"forward", "backward"}
     other = next((run / "cache").glob("explore-*backward*"))

@@ -66,7 +66,7 @@ def topk(
         found = _nothing(rows, more)
         for start, scores in islice(blocks, -(-len(keys) // width)):
             merge(found, start, scores)
-        found = _in_order(found)
+        found = in_order(found)
         tied = found.values[:, n - 1] == found.values[:, -1] if more > n > 0 else found.values.new_empty(0)
         found = TopK(found.values[:, :n], found.indices[:, :n])
         if tied.any():  # the scores are computed again, in the same blocks and hence to the same bits
@@ -100,7 +100,7 @@ def topk_both(
                 progress(done, len(x))
     found = [_nothing(x[:0], min(n, len(z))), *nearest_z]
     joined = TopK(torch.cat([part.values for part in found]), torch.cat([part.indices for part in found]))
-    return _in_order(joined), _in_order(nearest_x)
+    return in_order(joined), in_order(nearest_x)
 
 
 def logsumexp(
@@ -226,7 +226,7 @@ def _maxima(scores: Tensor, lanes: int) -> Tensor:
     return scores.T.view(lanes, -1, len(scores)).amax(0).T
 
 
-def _in_order(found: TopK) -> TopK:
+def in_order(found: TopK) -> TopK:
     """Best first; equal scores by index."""
     indices, by_index = found.indices.sort(dim=1)
     values, by_value = found.values.gather(1, by_index).sort(dim=1, descending=True, stable=True)

@@ -10,6 +10,7 @@ import torch
 
 from bilex.linalg import topk as kernel
 from bilex.linalg.contenders import best_of_near
+from bilex.linalg.pairs import products
 from bilex.linalg.topk import TopK
 from bilex.normalize import unit
 from bilex.retrieval.partial import MOST, Partial, Search
@@ -78,8 +79,9 @@ class Retrieval(ABC):
 class Index:
     """Two whole tables of unit rows in the shared space, with the penalties of their rows.
 
-    For few queries only the penalties that can matter are computed, for many queries all of them, once. The answers are
-    the same to the last bit; where the queries are rows whose nearest are known, up to rounding.
+    For few queries only the penalties that can matter are computed, for many queries all of them, once; where the
+    queries are rows whose nearest are known, these are looked at first. The answers are the same, and their scores to
+    the last bit; only of candidates that differ by less than rounding another may be the last.
     """
 
     retrieval: Retrieval
@@ -116,13 +118,13 @@ class Index:
         else:
             found, known = self._search(queries, side, first, progress).topk(known, n)
             self._keep(side, known)
-        scores, own = self.retrieval.factor * found.values, self._own(queries, direction, rows)
-        return found._replace(values=scores if own is None else scores - own[:, None])
+        penalty = self.penalty(side) if known is None else known.values
+        return self._scored(queries, found.indices, side, penalty, self._own(queries, direction, rows))
 
     def topk_both(self, n: int, *, progress: Progress | None = None) -> tuple[TopK, TopK]:
         """The n best candidates of every row of both tables, forward and backward.
 
-        They are those of `topk`, up to rounding. A score that is the same both ways takes one product of all with all.
+        They are those of `topk`. A score that is the same both ways takes one product of all with all.
         """
         if not self.retrieval.symmetric:
             source, target = (torch.arange(len(table), device=table.device) for table in (self.x, self.z))
@@ -137,8 +139,11 @@ class Index:
         x = torch.cat([self.x, bias_x[:, None], torch.ones_like(bias_x[:, None])], 1)
         z = torch.cat([self.z, torch.ones_like(bias_z[:, None]), bias_z[:, None]], 1)
         forward, backward = kernel.topk_both(x, z, n, budget=self.budget, progress=progress)
-        factor = self.retrieval.factor
-        return TopK(factor * forward.values, forward.indices), TopK(factor * backward.values, backward.indices)
+        r_x, r_z = self.penalties["source"], self.penalties["target"]
+        return (
+            self._scored(self.x, forward.indices, "target", r_z, r_x),
+            self._scored(self.z, backward.indices, "source", r_x, r_z),
+        )
 
     def ranks(
         self, queries: Tensor, gold: Tensor, direction: Direction = "forward", *, progress: Progress | None = None
@@ -212,6 +217,18 @@ class Index:
     def _tables(self, side: Side) -> tuple[Tensor, Tensor]:
         """The rows of one side, and those of the other."""
         return (self.x, self.z) if side == "source" else (self.z, self.x)
+
+    def _scored(self, queries: Tensor, places: Tensor, side: Side, penalty: Tensor | None, own: Tensor | None) -> TopK:
+        """Candidates with their scores, best first.  places: (q, n).
+
+        A score is that of the pair alone: what a search tells of it differs in the last bits with its blocks.
+        """
+        scores = self.retrieval.factor * products(queries, self._tables(side)[0], places.to(torch.int32))
+        if penalty is not None:
+            scores -= penalty[places]
+        if own is not None:
+            scores -= own[:, None]
+        return kernel.in_order(TopK(scores, places))
 
     def _best(
         self, queries: Tensor, n: int, side: Side, first: int | None, rows: Tensor | None, progress: Progress | None
