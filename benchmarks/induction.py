@@ -79,7 +79,7 @@ def induce(alignment: Alignment) -> dict[str, int]:
 
 
 def searches(x: Tensor, z: Tensor, hit: int) -> list[tuple[Tensor, Tensor]]:
-    """Queries and keys of every search that mutual induction makes."""
+    """Queries and keys of the searches of mutual induction, each made in full."""
     return [(x, z), (x, z), (z[:hit], x)]
 
 
