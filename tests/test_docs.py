@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bilex
+from bilex import all_methods
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOL = ROOT / "tools" / "update_doc_outputs.py"
@@ -31,6 +32,19 @@ def test_examples_print_what_the_documents_say():
 def test_the_api_page_has_every_public_name_once():
     listed = re.findall(r"^::: bilex\.(\w+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(bilex.__all__)
+
+
+def test_every_method_is_listed_where_it_belongs():
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    headings = {
+        "supervised": "## With a dictionary\n",
+        "semi-supervised": "## With a dictionary, and what they find themselves\n",
+        "unsupervised": "## Without a dictionary\n",
+    }
+    for supervision, heading in headings.items():
+        rows = re.findall(r"^\| (`[^|]+) \|", text.partition(heading)[2].partition("\n## ")[0], re.MULTILINE)
+        listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+        assert sorted(listed) == [name for name, m in all_methods().items() if m.supervision() == supervision]
 
 
 def test_links_between_documents_lead_somewhere():

@@ -21,7 +21,7 @@ def test_one_method(bilex, name):
     assert method.paper in text
     assert method.summary() in text
     described = bilex("methods", name, "--json").json
-    assert described.keys() == {"name", "summary", "description", "paper", "uses_dev", "settings"}
+    assert described.keys() == {"name", "summary", "description", "paper", "supervision", "uses_dev", "settings"}
     names = dict.fromkeys(setting["name"].partition(".")[0] for setting in described["settings"])
     assert list(names) == [f.name for f in dataclasses.fields(method)]
     assert all(setting["name"] in text and setting["type"] in text for setting in described["settings"])

@@ -84,13 +84,14 @@ def compare(grid: Grid, first: str, second: str) -> list[Comparison]:
 def margins(grid: Grid, patterns: Sequence[str]) -> list[Comparison]:
     """Each system that a pattern fits, by label or method, against the best that none fits: its best peer.
 
-    A peer was given no more of the dictionary. Each system's p-values are corrected for its directions.
+    A peer was given no more of the dictionary, and finds pairs of its own only if the system does, too. Each system's
+    p-values are corrected for its directions.
     """
     named = [system for system in grid.systems if system.honest and fits(system, patterns)]
     others = [system for system in grid.systems if not fits(system, patterns)]
     found: list[Comparison] = []
     for system in named:
-        peers = [peer for peer in others if peer.given <= system.given]
+        peers = [p for p in others if p.given <= system.given and p.finds_pairs <= system.finds_pairs]
         best = ((direction, best_system(peers, direction)) for direction in grid.directions)
         found += _tested((direction, system, peer) for direction, peer in best if peer is not None)
     return found

@@ -99,6 +99,14 @@ class System:
             return 0
         return math.inf if self.pairs is None else self.pairs
 
+    @property
+    def finds_pairs(self) -> bool:
+        """Whether its method also learns from pairs that it finds itself; one that is not known here may."""
+        from bilex.methods.base import all_methods
+
+        method = all_methods().get(self.method)
+        return method is None or method.finds_pairs
+
     def mean(self, metric: Metric, directions: Iterable[str]) -> float | None:
         """Mean over directions; none unless all cells of all of them are done."""
         spots = [self.at(direction) for direction in directions]

@@ -35,7 +35,8 @@ def methods(name: str | None, as_json: bool) -> None:
     if as_json:
         options.print_json(described)
         return
-    click.echo(f"{described['name']}\n\n{described['description']}\n\nPaper: {described['paper']}\n")
+    click.echo(f"{described['name']}, {described['supervision']}\n\n{described['description']}\n")
+    click.echo(f"Paper: {described['paper']}\n")
     rows = [(s["name"], s["type"], s["default"]) for s in described["settings"]]
     options.print_table(["setting (--set KEY=VALUE)", "type", "default"], rows, left=3, fold=False)
 
@@ -46,6 +47,7 @@ def _describe(method: type[Method]) -> dict[str, Any]:
         "summary": method.summary(),
         "description": inspect.getdoc(method) or "",
         "paper": method.paper,
+        "supervision": method.supervision(),
         "uses_dev": method.uses_dev,
         "settings": list(settings_of(method())),
     }

@@ -47,6 +47,7 @@ class Adversarial(Method):
     name = "adversarial"
     paper = "Lample, Conneau, Ranzato, Denoyer and Jégou (2018). Word translation without parallel data. ICLR"
     needs_pairs = False
+    finds_pairs = True
 
     epochs: int = 5
     steps: int = 2000

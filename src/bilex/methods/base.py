@@ -38,6 +38,8 @@ class Method(ABC):
     """Whether `fit` makes choices on a dev lexicon; if so, one is held out of train where none is given."""
     needs_pairs: ClassVar[bool] = True
     """Whether `fit` needs pairs; if not, it may be given none."""
+    finds_pairs: ClassVar[bool] = False
+    """Whether `fit` also learns from pairs that it finds itself."""
     warm_starts: ClassVar[bool] = False
     """Whether `fit` also takes `warm`, a mapping to go on from."""
     search_space: ClassVar[SearchSpace] = {}
@@ -86,6 +88,13 @@ class Method(ABC):
     def describe(self) -> dict[str, Any]:
         """The settings in plain values; a method among them has its name with its own."""
         return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def supervision(cls) -> str:
+        """`supervised`: a dictionary is all it learns from; `semi-supervised`: also pairs that it finds itself."""
+        if not cls.needs_pairs:
+            return "unsupervised"
+        return "semi-supervised" if cls.finds_pairs else "supervised"
 
     @classmethod
     def summary(cls) -> str:

@@ -49,6 +49,7 @@ class Bliss(Method):
         "Patra, Moniz, Garg, Gormley and Neubig (2019). "
         "Bilingual lexicon induction with semi-supervision in non-isometric embedding spaces. ACL"
     )
+    finds_pairs = True
 
     search_space: ClassVar[SearchSpace] = {
         "learning_rate": Range(0.1, 5.0, log=True),

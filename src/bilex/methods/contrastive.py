@@ -52,6 +52,7 @@ class Contrastive(Method):
         "Li, Liu, Collier, Korhonen and Vulić (2022). "
         "Improving word translation via two-stage contrastive learning. ACL"
     )
+    finds_pairs = True
 
     search_space: ClassVar[SearchSpace] = {
         "steps": Range(10, 60, step=10),

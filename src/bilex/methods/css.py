@@ -58,6 +58,7 @@ class Css(Method):
     paper = (
         "Zhao, Wang, Wu and Zhang (2020). Semi-supervised bilingual lexicon induction with two-way interaction. EMNLP"
     )
+    finds_pairs = True
 
     search_space: ClassVar[SearchSpace] = {
         "epochs": Range(2, 8),

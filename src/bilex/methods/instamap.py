@@ -46,6 +46,7 @@ class InstaMap(Method):
 
     name = "instamap"
     paper = "Glavaš and Vulić (2020). Non-linear instance-based cross-lingual mapping for non-isomorphic spaces. ACL"
+    finds_pairs = True
 
     normalize: tuple[str, ...] = ("unit",)
     start: Method | None = None

@@ -51,6 +51,7 @@ class LNMap(Method):
         "Mohiuddin, Bari and Joty (2020). "
         "LNMap: departures from isomorphic assumption in bilingual lexicon induction through non-linear mapping. EMNLP"
     )
+    finds_pairs = True
 
     hidden: int = 400
     """Width of the two hidden layers of encoders and decoders."""

@@ -42,6 +42,7 @@ class ProcrustesRefinement(Method):
 
     name = "procrustes_refinement"
     paper = "Lample, Conneau, Ranzato, Denoyer and Jégou (2018). Word translation without parallel data. ICLR"
+    finds_pairs = True
 
     normalize: tuple[str, ...] = ()
     rounds: int = 5

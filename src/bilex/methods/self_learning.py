@@ -35,6 +35,7 @@ class SelfLearning(Method):
 
     name = "self_learning"
     paper = "Artetxe, Labaka and Agirre (2017). Learning bilingual word embeddings with (almost) no bilingual data. ACL"
+    finds_pairs = True
     uses_dev = True
 
     base: Method = field(default_factory=VecMap)

@@ -40,6 +40,7 @@ class VecMapUnsupervised(Method):
         "A robust self-learning method for fully unsupervised cross-lingual mappings. ACL"
     )
     needs_pairs = False
+    finds_pairs = True
 
     first: int = 4000
     max_rank: int = 20_000

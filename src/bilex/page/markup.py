@@ -37,12 +37,15 @@ FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\ud
 
 def markdown(table: Table) -> str:
     """A heading, a pipe table, and its notes."""
-    width = len(table.header)
-    lines = [f"## {escape_markdown(table.title)}", ""]
-    lines += [_pipes(escape_markdown(text) for text in table.header)]
-    lines += [_pipes(["---"] * table.left + ["---:"] * (width - table.left))]
-    lines += [_pipes(_markdown_entry(entry, row) for entry in row.entries) for row in table.rows]
-    return "\n".join([*lines, *(f"\n{escape_markdown(note)}" for note in table.notes), ""])
+    notes = (f"\n{escape_markdown(note)}" for note in table.notes)
+    return "\n".join([f"## {escape_markdown(table.title)}", "", pipe_table(table), *notes, ""])
+
+
+def pipe_table(table: Table) -> str:
+    """The table alone, in Markdown."""
+    lines = [_pipes(escape_markdown(text) for text in table.header)]
+    lines += [_pipes(["---"] * table.left + ["---:"] * (len(table.header) - table.left))]
+    return "\n".join(lines + [_pipes(_markdown_entry(entry, row) for entry in row.entries) for row in table.rows])
 
 
 def latex(table: Table) -> str:

@@ -87,6 +87,18 @@ def test_a_peer_was_given_no_more_of_the_dictionary(cell, grid_of):
     assert peers == {"rapo": "geomm", "rapo, 100 pairs": "geomm, 100 pairs", "rapo_unsupervised": "adversarial"}
 
 
+def test_a_supervised_system_has_supervised_peers(cell, grid_of):
+    grid = grid_of(
+        cell("rapo", right=range(30)),
+        cell("rapo_semi", right=range(32)),
+        cell("geomm", right=range(20)),
+        cell("geomm_semi", right=range(25)),
+        cell("a method of somebody's", right=range(27)),
+    )
+    peers = {c.first: c.second for c in margins(grid, ["rapo*"])}
+    assert peers == {"rapo": "geomm", "rapo_semi": "a method of somebody's"}
+
+
 def test_what_was_chosen_on_test_takes_no_part(cell, grid_of):
     grid = grid_of(
         cell("rapo", right=range(20)), cell("rapo", right=range(40), protocol="paper"), cell("geomm", right=range(10))

@@ -1,0 +1,50 @@
+"""Put the tables of results into the documents under docs/results, from the cells that lie beside them.
+
+    python tools/update_result_docs.py
+
+A document names a table by its suite and its name, and all up to the next mark is made anew:
+
+    <!-- open: p_at_1 -->
+    <!-- end -->
+
+Names are those of the report: p_at_1, p_at_1_all, margins, cost, data, failures.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from bilex.bench.report import make_report
+from bilex.page.markup import pipe_table
+
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
+MARKED = re.compile(
+    r"(?P<mark><!-- (?P<suite>[\w-]+): (?P<table>\w+) -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL
+)
+
+
+def main() -> None:
+    """Update all documents."""
+    for page in pages():
+        page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+
+
+def pages() -> list[Path]:
+    """The documents that may have tables."""
+    return sorted(RESULTS.glob("*.md"))
+
+
+def updated(text: str) -> str:
+    """A document with its tables as they should be."""
+    return MARKED.sub(lambda found: f"{found['mark']}\n{_tables(found['suite'])[found['table']]}\n\n", text)
+
+
+@cache
+def _tables(suite: str) -> dict[str, str]:
+    return {table.name: pipe_table(table) for table in make_report(RESULTS / suite).tables}
+
+
+if __name__ == "__main__":
+    main()
