@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from bilex.bench.grid import Grid, Spot, System
 
 
-def charts(grid: Grid) -> list[Chart]:
-    """All plots that the results have something for; systems with a cut dictionary are in the plot for them alone."""
+def charts(grid: Grid, *, beside: bool = True) -> list[Chart]:
+    """All plots that the results have something for; systems with a cut dictionary are in the plot for them alone.
+
+    beside: with published curves where there are some.
+    """
     from bilex.bench.variations import few_pairs, sensitivity
 
     whole = replace(grid, systems=tuple(system for system in grid.systems if system.pairs is None) or grid.systems)
-    found = [cost(whole), bands(whole), few_pairs(grid), *sensitivity(grid), training(whole)]
+    found = [cost(whole), bands(whole), few_pairs(grid), *sensitivity(grid, beside=beside), training(whole)]
     return [chart for chart in found if chart is not None and chart.panels]
 
 

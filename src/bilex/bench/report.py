@@ -39,6 +39,8 @@ class Report:
     tables: tuple[Table, ...]
     margins: tuple[Comparison, ...]
     comparisons: tuple[Comparison, ...]
+    beside: bool = True
+    """Whether published figures are shown, too."""
 
     def text(self, kind: str) -> str:
         """The report in Markdown, LaTeX, or (the scores) CSV; what UTF-8 cannot hold is replaced."""
@@ -96,7 +98,7 @@ def make_report(
         tables.failure_table(grid),
     ]
     kept = tuple(table for table in made if table.rows)
-    return Report(grid, tuple(sentences(grid, found)), kept, tuple(found), tuple(compared))
+    return Report(grid, tuple(sentences(grid, found)), kept, tuple(found), tuple(compared), beside)
 
 
 def scores_csv(grid: Grid) -> str:
@@ -124,7 +126,7 @@ def write(report: Report, out: Path, kinds: Sequence[str], *, plots: bool = True
 def _contents(report: Report, kinds: Sequence[str], *, plots: bool) -> Iterator[tuple[str, str]]:
     from bilex.bench.page import page
 
-    drawn = _drawn(report.grid) if "svg" in kinds or ("html" in kinds and plots) else []
+    drawn = _drawn(report) if "svg" in kinds or ("html" in kinds and plots) else []
     if "markdown" in kinds:
         yield "report.md", report.text("markdown")
     if "latex" in kinds:
@@ -138,11 +140,11 @@ def _contents(report: Report, kinds: Sequence[str], *, plots: bool) -> Iterator[
         yield from ((f"plots/{chart.name}.svg", svg) for chart, svg in drawn)
 
 
-def _drawn(grid: Grid) -> list[tuple[Chart, str]]:
+def _drawn(report: Report) -> list[tuple[Chart, str]]:
     from bilex.bench.curves import charts
     from bilex.page.plots import draw
 
-    return [(chart, draw(chart)) for chart in charts(grid)]
+    return [(chart, draw(chart)) for chart in charts(report.grid, beside=report.beside)]
 
 
 def _score_rows(grid: Grid) -> Iterator[tuple[object, ...]]:

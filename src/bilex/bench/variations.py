@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.bench.grid import inputs
 from bilex.bench.metrics import MAIN
+from bilex.bench.published import published_curves
 from bilex.page.charts import LINES, Chart, Line, points_of
 
 if TYPE_CHECKING:
@@ -33,8 +34,11 @@ def few_pairs(grid: Grid) -> Chart:
     return Chart("few-pairs", "With few pairs", caption, "pairs given", "P@1", tuple(panels), log_x=True)
 
 
-def sensitivity(grid: Grid) -> list[Chart]:
-    """P@1 by a setting, where at least three systems of one method differ in that setting alone."""
+def sensitivity(grid: Grid, *, beside: bool = True) -> list[Chart]:
+    """P@1 by a setting, where at least three systems of one method differ in that setting alone.
+
+    beside: with the curves of the paper of RAPO in a panel of their own.
+    """
     groups: dict[tuple[str, str, str], dict[float, System]] = {}
     for system in grid.systems:
         settings = _resolved(system)
@@ -43,22 +47,28 @@ def sensitivity(grid: Grid) -> list[Chart]:
                 rest = json.dumps([[k, v] for k, v in sorted(settings.items()) if k != name] + [system.pairs])
                 groups.setdefault((system.method, name, rest), {})[float(value)] = system
     return [
-        _sensitivity(grid, method, name, systems, number)
+        _sensitivity(grid, method, name, systems, number, beside=beside)
         for number, ((method, name, _), systems) in enumerate(
             (key, systems) for key, systems in groups.items() if len(systems) >= LEAST_VALUES
         )
     ]
 
 
-def _sensitivity(grid: Grid, method: str, name: str, systems: dict[float, System], number: int) -> Chart:
+def _sensitivity(
+    grid: Grid, method: str, name: str, systems: dict[float, System], number: int, *, beside: bool
+) -> Chart:
     lines = []
     for direction in grid.directions:
         means = {value: system.at(direction).mean(MAIN) for value, system in systems.items()}
         known = {value: mean for value, mean in means.items() if mean is not None}
         lines += [Line(direction, *points_of(known))] if len(known) > 1 else []
     caption = f"{method}, all other settings the same; mean over the seeds."
-    panels = (("", tuple(lines[:LINES])),) if lines else ()
-    return Chart(f"sensitivity-{number + 1}", f"{method}: {name}", caption, name, "P@1", panels)
+    theirs = published_curves().get(name, {}) if beside and method.startswith("rapo") else {}
+    panels = [("here" if theirs else "", tuple(lines[:LINES]))] if lines else []
+    if lines and theirs:
+        panels += [("published, other vectors", tuple(Line(d, *points_of(curve)) for d, curve in theirs.items()))]
+        caption += " The paper's are of rapo_semi, with other vectors: only the shapes compare."
+    return Chart(f"sensitivity-{number + 1}", f"{method}: {name}", caption, name, "P@1", tuple(panels))
 
 
 def _pairs(system: System, direction: str) -> float | None:

@@ -64,6 +64,10 @@ def test_sensitivity_is_of_a_setting_that_alone_differs(cell, grid_of):
     (chart,) = sensitivity(grid)
     assert (chart.title, chart.panels[0][1][0].x) == ("rapo: hard", (4, 8, 16))
     assert chart.panels[0][1][0].y == (10, 20, 40)
+    (theirs,) = (lines for title, lines in chart.panels if title.startswith("published"))
+    assert {line.label: (line.x[1], line.y[1]) for line in theirs} == {"en-zh": (64, 50.3), "en-tr": (64, 54.8)}
+    (alone,) = sensitivity(grid, beside=False)
+    assert len(alone.panels) == 1
 
 
 def test_a_training_that_begins_again_is_another_line(cell, grid_of):
