@@ -133,7 +133,7 @@ def align(
 def _warn(method: Method, dim: int, coverage: dict[str, Any]) -> None:
     if coverage["pairs_covered"] < 0.2 * coverage["pairs_total"]:
         options.say("warning: few pairs of the dictionary are in both tables; check letter case and languages")
-    if method.rank_cut is None and coverage["sources_covered"] < dim:  # it looks for no pairs of its own
+    if not method.finds_pairs and coverage["sources_covered"] < dim:
         options.say(
             f"warning: {coverage['sources_covered']:,} source words are few to learn {dim} dimensions from; give more "
             "pairs, or take a method for little dictionaries, such as rapo_semi"
