@@ -2,7 +2,8 @@
 
     python tools/update_result_docs.py
 
-A document names a table by its suite and its name, and all up to the next mark is made anew:
+The page and the plots of each report are written to the folder of its results. A document names a table by its suite
+and its name, and all up to the next mark is made anew:
 
     <!-- open: p_at_1 -->
     <!-- end -->
@@ -16,7 +17,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from bilex.bench.report import make_report
+from bilex.bench.report import make_report, write
 from bilex.page.markup import pipe_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
@@ -26,7 +27,9 @@ MARKED = re.compile(
 
 
 def main() -> None:
-    """Update all documents."""
+    """Update all documents, pages and plots."""
+    for suite in sorted(RESULTS.glob("*/suite.json")):
+        write(make_report(suite.parent), suite.parent, ("html", "svg"), force=True)
     for page in pages():
         page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 
