@@ -258,7 +258,7 @@ def _describe_protocol(inputs: Inputs) -> str:
     if inputs.dev is not None:
         return "choices on the dev dictionary given"
     share = f"{inputs.dev_share:.0%} of the source words of train"
-    return f"choices on {share}, held out with rng_seed {inputs.rng_seed} and not trained on"
+    return f"choices on {share}, held out with rng_seed {inputs.rng_seed} until they are made"
 
 
 def _versions(device: torch.device) -> dict[str, Any]:
