@@ -86,9 +86,10 @@ def align(
 ) -> Alignment:
     """Learn to map two tables into one space.
 
-    Choices are made on `dev` only: the one given, or `dev_share` of the source words of `train`, which are then not
-    trained on. A method that chooses nothing trains on all of `train`. There is no way to hand in a test lexicon.
-    With `spelling`, words that both tables have ("identical", or only "numerals") are trained on as well.
+    Choices are made on `dev` only: the one given, or `dev_share` of the source words of `train`, held out until they
+    are made; some methods then train on these words, too. A method that chooses nothing trains on all of `train`. There
+    is no way to hand in a test lexicon. With `spelling`, words that both tables have ("identical", or only "numerals")
+    are trained on as well.
     """
     inputs = collect(
         source,

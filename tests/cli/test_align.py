@@ -74,6 +74,9 @@ def test_without_a_dictionary(bilex, refused, inputs, output):
 def test_unsupervised(bilex, refused, inputs, output):
     made = bilex("align", *inputs[:2], "--unsupervised", "--method", "vecmap", "--output", output, "--json")
     assert made.json["method"] == "vecmap_unsupervised"
+    as_it_is = output.with_name("as-it-is")
+    arguments = ("--unsupervised", "--method", "vecmap-unsupervised", "--output", as_it_is, "--json")
+    assert bilex("align", *inputs[:2], *arguments).json["method"] == "vecmap_unsupervised"
     other = output.with_name("other")
     assert "leave out --train" in refused("align", *inputs, "--unsupervised", "--output", other, code=2)
     assert "no method 'procrustes_unsupervised'" in refused(

@@ -87,8 +87,8 @@ def align(
 ) -> None:
     """Map the word vectors in SOURCE and TARGET into one space, learnt from a dictionary, and write it to RUN.
 
-    The folder RUN has all that `bilex translate`, `induce`, `evaluate` and `export` need. While it is being made, a
-    method that learns in epochs keeps what it has learnt in RUN.partial, for --resume.
+    The folder RUN has all that `bilex translate`, `induce`, `evaluate` and `export` need. While it is being made, rapo
+    and the methods of self-learning keep what they have learnt in RUN.partial, for --resume; others begin again.
     """
     given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
     if not resume:
@@ -160,8 +160,11 @@ def _method_name(method: str | None, train: Path | None, *, unsupervised: bool) 
         return method or "procrustes"
     if train is not None:
         raise click.UsageError("--unsupervised learns without a dictionary; leave out --train, or --unsupervised")
-    name = method or "rapo"
-    return name if name.endswith("unsupervised") else f"{name}_unsupervised"
+    from bilex.methods.base import all_methods
+
+    name = (method or "rapo").replace("-", "_")
+    known = all_methods().get(name)
+    return name if known is not None and not known.needs_pairs else f"{name}_unsupervised"
 
 
 def _read_settings(path: Path, method: str | None, *, unsupervised: bool) -> MethodSettings:

@@ -115,7 +115,8 @@ def induce(
     tsv has the columns source, target, score, rank, and is read by `bilex align --train`; jsonl has the same in JSON
     lines; tmx (1.4b) is for translation tools, stardict for dictionary programs: NAME.ifo with NAME.idx and NAME.dict.
 
-    With --corrections, what was accepted or corrected comes first, without a score, and what was rejected is left out.
+    With --corrections, what was accepted or corrected comes first (without a score, if it was not found), and what was
+    rejected is left out.
     """
     if mutual and n != 1:
         raise click.UsageError("--mutual keeps one translation per word: leave -n out")
