@@ -12,7 +12,7 @@ from bilex import EmbeddingTable, Lexicon, sample
 from bilex.bench.cell import run_task
 from bilex.bench.runner import run
 from bilex.bench.suite import Suite
-from bilex.cluster import _there, connected
+from bilex.cluster import Work, _there, connected
 from bilex.errors import ClusterError
 from bilex.files import sha256
 from bilex.fitting import collect
@@ -180,6 +180,13 @@ def _search(folder, place):
     with place.ready(inputs, {}, folder / f"{place.jobs}") as batches:
         search(study, Budget(trials=3), batches.evaluate_many, batch=2)
     return [replace(outcome, seconds=0.0) for outcome in study.outcomes]
+
+
+def test_work_that_fails_tells_why(cluster):
+    with connected(cluster.address) as found:
+        ((_, error),) = found.run(json.loads, [Work(text="{", files={}, threads=1, device="cpu")])
+    assert isinstance(error, ClusterError)
+    assert str(error).startswith("it failed where it was run: ")
 
 
 def test_room(cluster):

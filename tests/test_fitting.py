@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from bilex import Lexicon, Method, align, all_methods
+from bilex import Lexicon, Method, align, all_methods, get_method
 from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
 from bilex.files import sha256
 from bilex.fitting import collect
@@ -207,6 +207,35 @@ def refusals():
 def test_refuses(world, call, error, message):
     with pytest.raises(error, match=message):
         call(world)
+
+
+def test_a_device_without_values_is_refused(world):
+    with pytest.raises(SettingsError, match="device 'meta' cannot be used here"):
+        align(world.source, world.target, world.train, device="meta")
+
+
+def test_numbers_that_are_not_finite_are_refused(world):
+    rows = world.target.rows.copy()
+    rows[7, 2] = np.nan
+    plain = get_method("procrustes", {"normalize": "unit"})
+    with pytest.raises(TableError, match=f"the target table .*first in the row of '{world.target.words[7]}'"):
+        align(world.source, dataclasses.replace(world.target, rows=rows), world.train, method=plain)
+
+
+def test_a_decomposition_that_fails_is_a_divergence(world, spy, monkeypatch):
+    def fail(*_, **__):
+        raise torch.linalg.LinAlgError("it did not converge")
+
+    monkeypatch.setattr(type(spy[0]), "fit", fail)
+    with pytest.raises(AlignmentError, match="method spy diverged"):
+        align(world.source, world.target, world.train, method=spy[0])
+
+
+def test_who_had_no_dev_words_made_no_choices(world, spy, monkeypatch):
+    monkeypatch.setattr(type(spy[0]), "needs_pairs", False)
+    made = align(world.source, world.target, method=spy[0])
+    assert made.dev is None
+    assert made.provenance["protocol"].startswith("no choices made")
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.5])

@@ -3,7 +3,7 @@ import json
 import pytest
 import torch
 
-from bilex.errors import AlignmentError
+from bilex.errors import CheckpointError
 from bilex.trace import CHECKPOINT, Trace
 
 RECORDS = [{"epoch": 1, "loss": 0.5, "note": "é", "best": None}, {"epoch": 2, "loss": 0.25, "done": True}]
@@ -66,7 +66,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
     from safetensors.torch import save
 
     (tmp_path / CHECKPOINT).write_bytes(save({"w": torch.zeros(1)}) if damage is None else damage)
-    with pytest.raises(AlignmentError, match="cannot be read"):
+    with pytest.raises(CheckpointError, match="cannot be read"):
         Trace(folder=tmp_path).restore()
 
 
@@ -88,6 +88,16 @@ def test_a_part_of_longer_work(tmp_path):
     assert (again.values, again.arrays["w"].tolist()) == ({"epoch": 1}, [0])
     trace.checkpoint({"pairs": torch.ones(2)}, round=4)
     assert Trace(folder=tmp_path).restore().inner() is None
+
+
+def test_a_part_may_use_the_names_of_the_whole():
+    trace = Trace()
+    trace.within({}, round=1)(round=5, pairs=7)
+    trace.within({}, round=1).within({}, round=2)(round=3)
+    assert trace.records == [
+        {"round": 1, "part.round": 5, "pairs": 7},
+        {"round": 1, "part.round": 2, "part.part.round": 3},
+    ]
 
 
 def test_parts_of_parts(tmp_path):

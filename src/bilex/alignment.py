@@ -136,7 +136,8 @@ class Alignment:
             if self.folder is not None:
                 from bilex.kept import KeptPartial, KeptPenalties
 
-                place = (self.folder, retrieval, self.device)
+                sizes: dict[Side, int] = {"source": len(self.source), "target": len(self.target)}
+                place = (self.folder, retrieval, self.device, sizes)
                 made = replace(made, penalties=KeptPenalties(*place), partial=KeptPartial(*place))
             self._indexes[retrieval] = made
         return self._indexes[retrieval]

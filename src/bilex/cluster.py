@@ -81,6 +81,8 @@ class Cluster:
     def _result(self, ready: Any) -> Any:
         try:
             return self._ray.get(ready)
+        except self._ray.exceptions.RayTaskError as error:
+            return ClusterError(f"it failed where it was run: {type(error.cause).__name__}: {error.cause}")
         except self._ray.exceptions.RayError as error:
             reason = str(error).strip().split("\n")[-1]
             return ClusterError(f"the cluster lost it {1 + RETRIES} times, or could not begin it: {reason}")

@@ -21,6 +21,10 @@ class AlignmentError(BilexError):
     """A run cannot be made, saved, opened or continued."""
 
 
+class CheckpointError(BilexError):
+    """What an interrupted run has left behind cannot be read."""
+
+
 class DataError(BilexError):
     """Public data cannot be fetched, or are not what they should be."""
 

@@ -175,19 +175,25 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
     dev_pairs = None if dev is None else dev.index(inputs.source, inputs.target, fold_case=inputs.fold_case)
     source_normalizer, x = Normalizer.fit(torch.from_numpy(inputs.source.rows).to(place), method.normalize)
     target_normalizer, z = Normalizer.fit(torch.from_numpy(inputs.target.rows).to(place), method.normalize)
-    mapping = method.fit(
-        x,
-        z,
-        _tensor(pairs.pairs, place),
-        dev=None if dev_pairs is None else _tensor(dev_pairs.require_usable().pairs, place),
-        generator=torch.Generator().manual_seed(inputs.rng_seed),
-        trace=trace,
+    _check_finite(x, inputs.source, "source")
+    _check_finite(z, inputs.target, "target")
+    diverged = AlignmentError(
+        f"method {method.name} diverged: it came to numbers that are not finite; try a smaller learning rate, other "
+        "settings or another method"
     )
-    if not all(bool(array.isfinite().all()) for array in mapping.arrays().values()):
-        raise AlignmentError(
-            f"method {method.name} diverged: its mapping holds numbers that are not finite; try a smaller learning "
-            "rate, other settings or another method"
+    try:
+        mapping = method.fit(
+            x,
+            z,
+            _tensor(pairs.pairs, place),
+            dev=None if dev_pairs is None else _tensor(dev_pairs.require_usable().pairs, place),
+            generator=torch.Generator().manual_seed(inputs.rng_seed),
+            trace=trace,
         )
+    except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
+        raise diverged from error
+    if not all(bool(array.isfinite().all()) for array in mapping.arrays().values()):
+        raise diverged
     return Alignment(
         source=inputs.source,
         target=inputs.target,
@@ -200,7 +206,7 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
         device=place,
         provenance={
             "inputs": inputs.describe(),
-            "protocol": _describe_protocol(inputs),
+            "protocol": _describe_protocol(inputs, dev),
             "train_coverage": pairs.to_json(),
             "dev_coverage": None if dev_pairs is None else dev_pairs.to_json(),
             "made_with": _versions(place),
@@ -222,14 +228,22 @@ def hold_out(inputs: Inputs) -> tuple[Lexicon, Lexicon]:
     return usable.split(inputs.dev_share, rng_seed=inputs.rng_seed, fold_case=inputs.fold_case)
 
 
+def _check_finite(rows: Tensor, table: EmbeddingTable, side: str) -> None:
+    """Readers refuse such numbers; arrays that a program hands in may have them."""
+    wrong = (~rows.isfinite().all(1)).nonzero()[:, 0]
+    if len(wrong):
+        word = table.words[int(wrong[0])]
+        raise TableError(f"the {side} table has numbers that are not finite, first in the row of {word!r}; remove it")
+
+
 def choose_device(name: str | None) -> torch.device:
     """The named device; without a name a GPU where there is one."""
     if name in (None, "auto"):
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(str(name))
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
+        torch.zeros(1, device=device, dtype=torch.float64).item()  # some devices lack float64, some have no values
+    except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
         reason = str(error).split("\n")[0]
         raise SettingsError(f"device {name!r} cannot be used here ({reason}); use cpu or auto") from None
     return device
@@ -253,8 +267,8 @@ def _describe_file(path: Path | None) -> dict[str, Any]:
     return {"file": str(path.resolve()), "sha256": sha256(path)}
 
 
-def _describe_protocol(inputs: Inputs) -> str:
-    if not inputs.method.uses_dev:
+def _describe_protocol(inputs: Inputs, dev: Lexicon | None) -> str:
+    if dev is None:
         return "no choices made; all of train is trained on"
     if inputs.dev is not None:
         return "choices on the dev dictionary given"

@@ -28,13 +28,16 @@ class _Kept(dict["Side", Any]):
 
     part: str = ""
 
-    def __init__(self, folder: Path, retrieval: Retrieval, device: torch.device) -> None:
+    def __init__(self, folder: Path, retrieval: Retrieval, device: torch.device, sizes: dict[Side, int]) -> None:
+        """sizes: rows of the tables. A file that does not fit them was copied from another run, or is damaged."""
         super().__init__()
         settings = [f"{name}={value}" for name, value in dataclasses.asdict(retrieval).items()]
         self._stem = folder / "cache" / "-".join([retrieval.name, *settings])
-        for side in ("source", "target"):
+        for side, size in sizes.items():
             with contextlib.suppress(OSError, SafetensorError, KeyError):
-                super().__setitem__(side, self._value(load_file(self._file(side), device=str(device))))
+                arrays = load_file(self._file(side), device=str(device))
+                if all(array.shape == (size,) for array in arrays.values()):
+                    super().__setitem__(side, self._value(arrays))
 
     def __setitem__(self, side: Side, value: Any) -> None:
         super().__setitem__(side, value)

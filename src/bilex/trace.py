@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from bilex.errors import AlignmentError
+from bilex.errors import AlignmentError, CheckpointError
 from bilex.files import replacing
 
 if TYPE_CHECKING:
@@ -93,12 +93,13 @@ class Trace:
             self.records = json.loads(metadata["records"])
             return State(arrays, json.loads(metadata["values"]))
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
-            raise AlignmentError(f"{path}: cannot be read: {error}; remove {self._folder} and align again") from error
+            raise CheckpointError(f"{path}: cannot be read: {error}; remove {self._folder} and align again") from error
 
     def within(self, arrays: dict[str, Tensor], *, state: State | None = None, **values: Value) -> Trace:
         """For one part of a longer piece of work, such as a round: a trace to hand to the method that does it.
 
-        Its records have the values, its checkpoints the arrays and values too; it finds `state`, if that is given.
+        Its records have the values (its own of the same name are called part.NAME), its checkpoints the arrays and
+        values too; it finds `state`, if that is given.
         """
         return _Part(self, arrays, values, state)
 
@@ -128,7 +129,8 @@ class _Part(Trace):
         self._whole, self._arrays, self._values, self._state = whole, arrays, values, state
 
     def __call__(self, **record: Value) -> None:
-        self._whole(**self._values, **record)
+        taken = {name: name.rpartition(PART)[2] in self._values for name in record}
+        self._whole(**self._values, **{f"{PART}{name}" if taken[name] else name: record[name] for name in record})
 
     def progress(self, label: str) -> Callable[[int, int], None]:
         described = "".join(f"{name} {value}: " for name, value in self._values.items())

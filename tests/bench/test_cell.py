@@ -13,7 +13,7 @@ from bilex.bench.task import Task
 from bilex.errors import AlignmentError, LexiconError
 from bilex.files import sha256
 from bilex.process import Live
-from bilex.trace import Trace
+from bilex.trace import CHECKPOINT, Trace
 
 PROCRUSTES = '[[systems]]\nmethod = "procrustes"\n'
 SETTINGS = {"start": "procrustes", "epochs": "3", "hard": "8", "random": "8"}
@@ -104,6 +104,14 @@ def test_what_goes_wrong_is_a_result_too(make_task, folder, monkeypatch, error, 
     monkeypatch.setattr("bilex.fitting.align", fail)
     cell = run_task(make_task(PROCRUSTES), folder)
     assert (cell.status, cell.error, cell.scores, cell.ranks) == (status, message, None, ())
+
+
+def test_a_checkpoint_that_is_of_no_use_is_dropped(make_task, folder):
+    (folder / CHECKPOINT).write_bytes(b"")
+    cell = run_task(make_task(RAPO), folder)
+    assert cell.status == "error"
+    assert "cannot be read" in cell.error
+    assert run_task(make_task(RAPO), folder).status == "done"
 
 
 def test_a_file_that_has_changed_is_an_error(make_task, folder, world, tmp_path):

@@ -11,6 +11,8 @@ from bilex import __version__
 from bilex.cli import COMMANDS
 from bilex.errors import BilexError
 
+OUT_OF_MEMORY = "bilex: out of memory: read fewer words (--max-words), or use a machine with more\n"
+
 PYTHON = [sys.executable, "-c"]
 
 
@@ -72,7 +74,9 @@ def test_no_arguments_show_the_help(bilex):
         (BilexError("it went wrong"), 1, "bilex: it went wrong\n"),
         (FileNotFoundError(2, "No such file or directory", "x.vec"), 1, "bilex: x.vec: No such file or directory\n"),
         (OSError("odd"), 1, "bilex: odd\n"),
-        (MemoryError(), 1, "bilex: out of memory: read fewer words (--max-words), or use a machine with more\n"),
+        (MemoryError(), 1, OUT_OF_MEMORY),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes"), 1, OUT_OF_MEMORY),
+        (RuntimeError("CUDA out of memory. Tried to allocate 9 GiB"), 1, OUT_OF_MEMORY),
         (KeyboardInterrupt(), 130, "bilex: interrupted\n"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
@@ -86,11 +90,15 @@ def test_errors_become_exit_codes(bilex, monkeypatch, error, code, message):
     assert (result.code, result.out, result.err.lstrip("\n")) == (code, "", message)
 
 
-def test_a_bug_is_not_hidden(monkeypatch):
+@pytest.mark.parametrize("bug", [ZeroDivisionError(), RuntimeError("odd")])
+def test_a_bug_is_not_hidden(monkeypatch, bug):
     from bilex.cli import main
 
-    monkeypatch.setattr("bilex.methods.base.all_methods", lambda: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+    def fail():
+        raise bug
+
+    monkeypatch.setattr("bilex.methods.base.all_methods", fail)
+    with pytest.raises(type(bug)):
         main(["methods"])
 
 

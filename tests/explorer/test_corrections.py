@@ -1,6 +1,7 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -50,6 +51,19 @@ def test_a_later_decision_counts_and_its_note_stays(corrections):
     }  # fmt: skip
     corrections.decide("a", "x", "accepted", note="")
     assert corrections.current()["a", "x"].note == ""
+
+
+def test_who_reads_does_not_wait_for_who_writes(corrections, file):
+    corrections.decide("a", "x", "accepted")
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    deciding = threading.Thread(target=corrections.decide, args=("b", "y", "rejected"))
+    deciding.start()
+    assert set(corrections.current()) == {("a", "x")}
+    other.execute("ROLLBACK")
+    other.close()
+    deciding.join()
+    assert set(corrections.current()) == {("a", "x"), ("b", "y")}
 
 
 def test_undo_goes_back_step_by_step(corrections):

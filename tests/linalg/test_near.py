@@ -71,6 +71,19 @@ def test_blocks_of_any_size_find_the_same(monkeypatch):
     assert found(table, 0.9) == expected
 
 
+def test_a_check_is_asked_block_by_block(monkeypatch):
+    monkeypatch.setattr(near, "KEY_BLOCK", 64)
+    table, counts = unit(torch.ones(600, 32)), []
+
+    def refuse(count):
+        counts.append(count)
+        raise OverflowError
+
+    with pytest.raises(OverflowError):
+        pairs_above(table, 0.5, check=refuse)
+    assert counts[0] < 64 * 600
+
+
 def test_tables_without_pairs():
     assert found(torch.empty(0, 300), 0.9) == []
     assert found(torch.ones(1, 300), 0.9) == []

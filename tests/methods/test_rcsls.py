@@ -1,8 +1,10 @@
+import math
 from itertools import pairwise
 
 import pytest
 import torch
 
+from bilex.errors import SettingsError
 from bilex.linalg.procrustes import procrustes
 from bilex.linalg.topk import topk
 from bilex.methods import rcsls
@@ -69,6 +71,12 @@ def test_no_iterations_is_procrustes(given):
     x, z, pairs = given
     mapping = RCSLS(iterations=0).fit(x, z, pairs, trace=Trace())
     assert torch.equal(mapping.source_matrix, procrustes(x[pairs[:, 0]], z[pairs[:, 1]]))
+
+
+@pytest.mark.parametrize("wrong", [{"k": 0}, {"iterations": -1}, {"learning_rate": 0.0}, {"learning_rate": math.inf}])
+def test_bad_settings_are_refused(wrong):
+    with pytest.raises(SettingsError, match="needed"):
+        RCSLS(**wrong)
 
 
 def test_spectral_keeps_singular_values_to_1(given):

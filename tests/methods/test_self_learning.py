@@ -131,6 +131,13 @@ class TestWhichRoundIsKept:
         assert self.kept(*worse_and_worse) == 1
 
 
+def test_around_a_method_that_has_rounds_itself(given):
+    trace = Trace()
+    fit(given, base="procrustes_refinement", trace=trace)
+    inner = [record["part.round"] for record in trace.records if record["round"] == 1 and "part.round" in record]
+    assert inner[:3] == [0, 1, 2]
+
+
 def test_nothing_to_add_is_said(given):
     with pytest.raises(AlignmentError, match="round 0 of self_learning found no pair to add"):
         fit(given, **{"induction.threshold": "9"})

@@ -45,3 +45,8 @@ def test_tables_that_have_nothing_to_do_with_each_other_are_refused():
 def test_bad_settings_are_refused(name):
     with pytest.raises(SettingsError, match=f"{name}=0; needed at least 1"):
         get_method("vecmap_unsupervised", {name: "0"})
+
+
+def test_rows_of_other_lengths_are_refused():
+    with pytest.raises(SettingsError, match="let normalize end in unit"):
+        get_method("vecmap_semi", {"normalize": "unit,center"})

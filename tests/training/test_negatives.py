@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from bilex.training import negatives
 from bilex.training.negatives import gold_lists, hard_negatives, is_gold
 
 PAIRS = torch.tensor([[5, 1], [2, 0], [5, 3], [2, 0], [9, 4]])
@@ -16,8 +17,10 @@ def test_gold_lists():
     assert gold.tolist() == [[0, 0], [1, 3], [4, -1]]
 
 
-def test_is_gold():
+def test_is_gold(monkeypatch):
     keys, gold = torch.tensor([[1, 0, 3], [4, 4, 2]]), torch.tensor([[3, 1], [2, -1]])
+    assert is_gold(keys, gold).tolist() == [[True, False, True], [False, False, True]]
+    monkeypatch.setattr(negatives, "AT_ONCE", 3)
     assert is_gold(keys, gold).tolist() == [[True, False, True], [False, False, True]]
 
 

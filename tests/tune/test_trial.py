@@ -68,6 +68,14 @@ def test_a_refusal_is_an_outcome(collected):
     assert "needed a number above 0" in outcome.error
 
 
+def test_a_breakdown_is_an_outcome_too(collected, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("odd")
+
+    monkeypatch.setattr("bilex.fitting.fit", fail)
+    assert run_trial(collected("ridge"), task()).error == "RuntimeError: odd"
+
+
 def test_json(collected):
     outcome = run_trial(collected("ridge"), task(penalty="30"))
     assert Outcome.from_json(outcome.to_json()) == outcome

@@ -38,21 +38,27 @@ def main() -> None:
 
 
 def run_task(task: Task, folder: Path) -> Cell:
-    """Align and evaluate; whatever goes wrong becomes a result, too. Checkpoints are kept in `folder`."""
-    trace = Trace(folder=folder)
+    """Align and evaluate; whatever goes wrong becomes a result, too. Checkpoints are kept in `folder`.
+
+    One that it went on from and that led to an error is dropped: the next run of the cell begins anew.
+    """
+    trace, checkpoint = Trace(folder=folder), folder / CHECKPOINT
+    resumed = checkpoint.exists()
     try:
-        found = _measure(task, folder, trace)
+        found = _measure(task, trace, resumed=resumed)
     except AlignmentError as error:
         return task.result("failed", str(error), trace=tuple(trace.records), peak_gigabytes=peak_gigabytes())
-    except BilexError as error:
-        return task.result("error", str(error))
     except Exception as error:
+        if resumed:
+            checkpoint.unlink(missing_ok=True)
+        if isinstance(error, BilexError):
+            return task.result("error", str(error))
         traceback.print_exc()
         return task.result("error", f"{type(error).__name__}: {error}".rstrip(": "), peak_gigabytes=peak_gigabytes())
     return task.result("done", None, trace=tuple(trace.records), peak_gigabytes=peak_gigabytes(), **found)
 
 
-def _measure(task: Task, folder: Path, trace: Trace) -> dict[str, Any]:
+def _measure(task: Task, trace: Trace, *, resumed: bool) -> dict[str, Any]:
     import torch
 
     from bilex.fitting import align
@@ -62,7 +68,7 @@ def _measure(task: Task, folder: Path, trace: Trace) -> dict[str, Any]:
     test, train = _lexicon(task.test), None if task.train is None else _lexicon(task.train)
     if train is not None and task.pairs is not None:
         train = some_pairs(train, source, target, task.pairs, task.rng_seed)
-    resumed, started = (folder / CHECKPOINT).exists(), time.perf_counter()
+    started = time.perf_counter()
     alignment = align(
         source,
         target,

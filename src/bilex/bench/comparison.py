@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bilex.bench.grid import Grid, Spot, System
-    from bilex.bench.metrics import Metric
     from bilex.bench.statistics import SignTest
 
 LEVELS = ((0.01, "‡"), (0.05, "†"))
@@ -113,9 +112,7 @@ def fits(system: System, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in (system.label, system.method))
 
 
-def best_system(
-    systems: Sequence[System], direction: str, metric: Metric = MAIN, *, complete: bool = False
-) -> System | None:
+def best_system(systems: Sequence[System], direction: str, *, complete: bool = False) -> System | None:
     """The system with the highest mean over its seeds, or only among those of which no seed failed.
 
     Systems whose choices were made on the test dictionary take no part.
@@ -124,7 +121,7 @@ def best_system(
         (mean, system)
         for system in systems
         if system.honest and (system.at(direction).complete or not complete)
-        if (mean := system.at(direction).mean(metric)) is not None
+        if (mean := system.at(direction).mean(MAIN)) is not None
     ]
     return max(known, key=lambda pair: pair[0])[1] if known else None
 

@@ -1,4 +1,4 @@
-"""Run a suite: what is there already is not done again, and an interruption loses at most an epoch."""
+"""Run a suite: what is there already is not done again, and an interruption here loses at most an epoch."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from bilex.errors import BilexError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+OUT_OF_MEMORY = ("out of memory", "DefaultCPUAllocator")
+"""What torch says, whose errors are of a kind that others have too."""
 COMMANDS = {
     "demo": ("demo", "Align the bundled sample and show what comes out."),
     "data": ("data", "Fetch public word vectors and dictionaries."),
@@ -87,7 +89,9 @@ def main(args: list[str] | None = None) -> None:
         _fail(f"standard input is not {error.encoding}: {error.reason}; convert it to UTF-8")
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        if not (isinstance(error, MemoryError) or any(sign in str(error) for sign in OUT_OF_MEMORY)):
+            raise
         _fail("out of memory: read fewer words (--max-words), or use a machine with more")
 
 

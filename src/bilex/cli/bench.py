@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from bilex.bench.runner import Progress
     from bilex.bench.suite import Planned, Suite
 
-REPORT = "Make tables, plots and a page of the results."
-
 
 class BenchGroup(click.Group):
     """The group; `report` is imported when it is called."""

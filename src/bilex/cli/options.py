@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from contextlib import contextmanager
@@ -58,11 +59,10 @@ def retrieval(command: Any) -> Any:
 
 def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
     """The retrieval that was asked for."""
-    from bilex.retrieval import CSLS, InvertedSoftmax, Nearest
+    from bilex.retrieval import RETRIEVALS
 
-    if name == "csls":
-        return CSLS(k=k)
-    return Nearest() if name == "nn" else InvertedSoftmax(beta=beta)
+    kind, given = RETRIEVALS[name], {"k": k, "beta": beta}
+    return kind(**{field.name: given[field.name] for field in dataclasses.fields(kind)})
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, str]:

@@ -56,16 +56,20 @@ class Corrections:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = threading.Lock()
+        self._lock, self._writing = threading.Lock(), threading.Lock()
         self._seen: int | None = None
         self._now: dict[tuple[str, str], Decision] = {}
         with self._reported():
-            self._file = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=10)
+            # Who reads has a connection of its own, and need not wait while a decision waits for another program.
+            self._out, self._file = (
+                sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=10) for _ in range(2)
+            )
             self._set_up()
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+        self._out.close()
 
     def decide(
         self, source: str, suggestion: str, verdict: Verdict, *, target: str | None = None, note: str | None = None
@@ -74,21 +78,19 @@ class Corrections:
         before = self.current().get((source, suggestion))
         note = note if note is not None else before.note if before else ""
         decision = checked(Decision(source, suggestion, verdict, _right(suggestion, verdict, target), note))
-        with self._lock, self._reported():
-            self._file.execute(
+        with self._writing, self._reported():
+            self._out.execute(
                 "INSERT INTO decisions (source, suggestion, verdict, target, note) VALUES (?, ?, ?, ?, ?)", decision
             )
-            self._seen = None
         return decision
 
     def undo(self) -> Decision | None:
         """Take back the last decision; what was before it counts again. None if there is nothing to take back."""
-        with self._lock, self._reported():
-            found = self._file.execute(
+        with self._writing, self._reported():
+            found = self._out.execute(
                 "UPDATE decisions SET undone = 1 WHERE id = (SELECT max(id) FROM decisions WHERE NOT undone) "
                 "RETURNING source, suggestion, verdict, target, note"
             ).fetchone()
-            self._seen = None
         return None if found is None else Decision(*found)
 
     def current(self) -> dict[tuple[str, str], Decision]:
@@ -123,18 +125,18 @@ class Corrections:
 
     def _set_up(self) -> None:
         owner, version = (
-            self._file.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+            self._out.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
-        tables = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        tables = self._out.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if tables and (owner != APPLICATION or version != VERSION):
-            self._file.close()
+            self.close()
             raise ExplorerError(
                 f"{self.path}: this is an SQLite file, but none that this version of bilex explore has made; "
                 "name another with --corrections, or update bilex"
             )
-        self._file.execute("PRAGMA journal_mode = WAL")
-        self._file.execute("PRAGMA synchronous = FULL")  # a decision outlives even a power cut
-        self._file.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}")
+        self._out.execute("PRAGMA journal_mode = WAL")
+        self._out.execute("PRAGMA synchronous = FULL")  # a decision outlives even a power cut
+        self._out.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:

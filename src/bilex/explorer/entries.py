@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Order = Literal["frequency", "margin", "score", "doubts"]
 Doubt = Literal["low_margin", "one_sided", "hub"]
-DOUBTS: tuple[Doubt, ...] = ("low_margin", "one_sided", "hub")
 LOW = 0.1
 """A margin among this share of the smallest is low."""
 HUB = 5

@@ -42,6 +42,7 @@ def pairs_above(
     """
     heads = _heads(table, level)
     found: list[Tensor] = []
+    count = 0
     for first in range(0, len(table), MOST_ROWS):
         done = first
         some, rest = heads[first : first + MOST_ROWS], heads[first:]
@@ -49,9 +50,10 @@ def pairs_above(
             for start, bounds in parts:
                 rows, others = slice(done, done + len(block)), slice(first + start, first + start + bounds.shape[1])
                 found.append(_pairs(table, heads, bounds, level, rows, others))
+                count += found[-1].shape[1]
+                if check:
+                    check(count)
             done += len(block)
-        if check:
-            check(sum(part.shape[1] for part in found))
         if progress:
             left = max(0, len(rest) - MOST_ROWS)
             progress(len(table) ** 2 - left**2, len(table) ** 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields, is_dataclass
@@ -57,17 +58,22 @@ class Method(ABC):
         check_steps(self.normalize)
 
     def _needs_at_least(self, least: int, *settings: str) -> None:
-        """Refuse settings that are smaller, or no number; what is not set (none) may stay so."""
+        """Refuse settings that are smaller, or no finite number; what is not set (none) may stay so."""
         for setting in settings:
             value = getattr(self, setting)
-            if value is not None and not value >= least:
+            if value is not None and not least <= value < math.inf:
                 raise SettingsError(f"{self.name}: {setting}={value}; needed at least {least}")
 
     def _needs_above_zero(self, *settings: str) -> None:
-        """Refuse settings that are not, or no number."""
+        """Refuse settings that are not, or no finite number."""
         for setting in settings:
-            if not (value := getattr(self, setting)) > 0:
+            if not 0 < (value := getattr(self, setting)) < math.inf:
                 raise SettingsError(f"{self.name}: {setting}={value}; needed a number above 0")
+
+    def _needs_unit_rows(self, why: str) -> None:
+        """Refuse steps that leave rows of other lengths than 1."""
+        if self.normalize[-1:] != ("unit",):
+            raise SettingsError(f"{self.name}: {why}; let normalize end in unit")
 
     @abstractmethod
     def fit(

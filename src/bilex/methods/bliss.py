@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch.nn.functional import cosine_similarity
 
-from bilex.errors import SettingsError
 from bilex.evaluation.criterion import mean_csls
 from bilex.induction.neighbours import Induction
 from bilex.linalg.procrustes import procrustes
@@ -83,8 +82,7 @@ class Bliss(Method):
         self._needs_at_least(1, "epochs", "steps", "batch", "k", "pool", "max_rank", "most_hits")
         self._needs_at_least(0, "rounds")
         self._needs_above_zero("learning_rate")
-        if self.normalize[-1:] != ("unit",):
-            raise SettingsError(f"{self.name}: its criterion is of cosines; let normalize end in unit")
+        self._needs_unit_rows("its criterion is of cosines")
 
     @property
     def rank_cut(self) -> int:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 
-from bilex.errors import SettingsError
 from bilex.induction.neighbours import Induction
 from bilex.linalg.householder import polar
 from bilex.linalg.procrustes import procrustes
@@ -102,8 +101,7 @@ class Css(Method):
         super().__post_init__()
         self._needs_at_least(1, "epochs", "steps", "batch", "k", "pool", "samples", "sample", "max_rank", "candidates")
         self._needs_above_zero("learning_rate", "step_size", "temperature", "epsilon", "tolerance", "iterations")
-        if self.normalize[-1:] != ("unit",):
-            raise SettingsError(f"{self.name}: pairs are induced by cosine; let normalize end in unit")
+        self._needs_unit_rows("pairs are induced by cosine")
 
     @property
     def rank_cut(self) -> int:

@@ -61,7 +61,7 @@ class Rapo(Method):
     orthogonality: float = 0.0
     """Weight of a soft penalty ‖A Aᵀ − I‖² on unconstrained projections."""
     reflections: int | None = None
-    """Reflections per language; none: as many as dimensions."""
+    """Reflections per language; none: as many as dimensions. A training that goes on (`go_on`) always has so many."""
     tau_source: float = 0.9
     tau_target: float = 0.9
     """Words with a cosine above this make up the context."""
@@ -109,8 +109,7 @@ class Rapo(Method):
         self._needs_at_least(1, "reflections", "context_cap", "batch", "patience", "smooth", "k")
         self._needs_at_least(0, "hard", "random", "warm_up", "epochs", "learning_rate")
         self._needs_at_least(0, "orthogonality", "ranking", "lambda_1", "lambda_2")
-        if self.normalize[-1:] != ("unit",):
-            raise SettingsError("rapo: contexts and scores are cosines; let normalize end in unit")
+        self._needs_unit_rows("contexts and scores are cosines")
         if self.start != "random" and get_method(self.start).warm_starts:
             raise SettingsError(f"rapo: start={self.start} is no linear method; choose one, or random")
         if self.reflections is not None and self.start != "random":

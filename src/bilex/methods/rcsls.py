@@ -46,6 +46,12 @@ class RCSLS(Method):
     k: int = 10
     spectral: bool = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._needs_at_least(0, "iterations")
+        self._needs_at_least(1, "k")
+        self._needs_above_zero("learning_rate")
+
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, trace: Trace, **_: Any) -> LinearMapping:
         """The last iterate, as in the authors' program."""
         x_d, z_d = x[pairs[:, 0]], z[pairs[:, 1]]

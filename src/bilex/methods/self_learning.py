@@ -63,8 +63,7 @@ class SelfLearning(Method):
         for name in ("precision", "least_share"):
             if not 0 <= (getattr(self, name) or 0) <= 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to 1")
-        if self.normalize[-1:] != ("unit",):
-            raise SettingsError(f"{self.name}: pairs are induced by cosine; let normalize end in unit")
+        self._needs_unit_rows("pairs are induced by cosine")
 
     @property
     def rank_cut(self) -> int:

@@ -61,6 +61,7 @@ class VecMapUnsupervised(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "first", "max_rank", "patience", "rounds", "tries", "k")
+        self._needs_unit_rows("pairs are induced by cosine")
 
     @property
     def rank_cut(self) -> int:

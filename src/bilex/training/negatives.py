@@ -11,6 +11,9 @@ from bilex.linalg.topk import topk
 if TYPE_CHECKING:
     from torch import Tensor
 
+AT_ONCE = 1 << 26
+"""Comparisons made at a time."""
+
 
 def gold_lists(pairs: Tensor) -> tuple[Tensor, Tensor]:
     """The different sources of the pairs (s,), and for each the targets it has, padded with -1 (s, g)."""
@@ -34,4 +37,6 @@ def hard_negatives(queries: Tensor, keys: Tensor, gold: Tensor, count: int, *, b
 
 def is_gold(keys: Tensor, gold: Tensor) -> Tensor:
     """Which of the keys (q, k) are among the gold keys of their row (q, g): (q, k)."""
-    return (keys[:, :, None] == gold[:, None, :]).any(2)
+    at_once = max(1, AT_ONCE // max(1, keys.shape[1] * gold.shape[1]))
+    parts = zip(torch.split(keys, at_once), torch.split(gold, at_once), strict=True)
+    return torch.cat([(some[:, :, None] == right[:, None, :]).any(2) for some, right in parts])

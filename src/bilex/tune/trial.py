@@ -7,6 +7,7 @@ imported that is slow until it is needed: what hands trials to processes does no
 from __future__ import annotations
 
 import time
+import traceback
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -112,6 +113,9 @@ def run_trial(
         return outcome("stopped")
     except BilexError as error:
         return outcome("failed", error=str(error))
+    except Exception as error:
+        traceback.print_exc()
+        return outcome("failed", error=f"{type(error).__name__}: {error}".rstrip(": "))
     ranks = tuple(result.ranks.values())
     return outcome("done", mrr=result.scores.mrr, p_at_1=result.scores.p_at_1, ranks=ranks)
 
