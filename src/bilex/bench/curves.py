@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bilex.bench.metrics import MAIN, METRICS
 from bilex.page.charts import LINES, Chart, Line, points_of
 
 if TYPE_CHECKING:
     from bilex.bench.grid import Grid, Spot, System
+    from bilex.bench.results import Cell
+
+LEAST_WORDS = 10
+"""Fewer words make no point in the plot of frequent and rare words."""
 
 
 def charts(grid: Grid, *, beside: bool = True) -> list[Chart]:
@@ -44,7 +48,7 @@ def cost(grid: Grid) -> Chart | None:
 def bands(grid: Grid) -> Chart:
     """P@1 by frequency of the source word."""
     systems = _best(grid)
-    starts = sorted({(b["first"], b["last"]) for cell in grid.cells if cell.scores for b in cell.scores["bands"]})
+    starts = sorted({(band["first"], band["last"]) for cell in grid.cells for band in _told(cell)})
     names = {first: f"{first + 1:,}-{last + 1:,}" for first, last in starts}
     place = {first: i for i, first in enumerate(names)}
     panels = []
@@ -56,7 +60,9 @@ def bands(grid: Grid) -> Chart:
             if len(p) > 1
         ]
         panels += [(direction, tuple(lines))] if lines else []
-    caption = f"Rows of the source table, the most frequent words first. {_chosen(grid)}"
+    caption = (
+        f"Rows of the source table, the most frequent words first; at least {LEAST_WORDS} test words. {_chosen(grid)}"
+    )
     title = "Frequent and rare words"
     return Chart("bands", title, caption, "rows", "P@1", tuple(panels), ticks=tuple(names.values()))
 
@@ -104,9 +110,14 @@ def _bands(spot: Spot) -> dict[int, float]:
     """Mean P@1 over the seeds, by the first row of the band."""
     found: dict[int, list[float]] = {}
     for cell in spot.done:
-        for band in (cell.scores or {})["bands"]:
+        for band in _told(cell):
             found.setdefault(band["first"], []).append(band["p_at_1"])
     return {first: statistics.mean(values) for first, values in found.items()}
+
+
+def _told(cell: Cell) -> list[dict[str, Any]]:
+    """The bands of frequency that have words enough to tell something."""
+    return [band for band in (cell.scores or {}).get("bands", ()) if band["covered"] >= LEAST_WORDS]
 
 
 def _epochs(system: System, spot: Spot) -> list[Line]:

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from bilex.bench import curves
 from bilex.bench.curves import bands, charts, cost, training
 from bilex.bench.variations import few_pairs, sensitivity
 from bilex.errors import MissingExtraError
@@ -31,7 +32,14 @@ def test_cost_is_of_systems_complete_on_the_same_directions(mixed):
     assert "en-fr, en-fi" in chart.caption
 
 
-def test_bands_are_means_over_seeds(mixed):
+def test_bands_of_few_words_are_left_out(mixed):
+    chart = bands(mixed)
+    assert chart.ticks == ("1,001-5,000", "5,001-20,000")
+    assert all(len(line.x) == 2 for _, lines in chart.panels for line in lines)
+
+
+def test_bands_are_means_over_seeds(mixed, monkeypatch):
+    monkeypatch.setattr(curves, "LEAST_WORDS", 1)
     chart = bands(mixed)
     assert chart.ticks == ("1-1,000", "1,001-5,000", "5,001-20,000")
     direction, lines = chart.panels[0]
