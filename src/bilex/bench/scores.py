@@ -39,7 +39,10 @@ def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparis
     marks = {(comparison.first, comparison.direction): comparison.mark for comparison in tested}
     rows: list[Row] = []
     for system in grid.systems:
-        entries = [_score(system.at(d), metric, best[d], marks.get((system.label, d), "")) for d in grid.directions]
+        entries = [
+            _score(system.at(d), metric, best[d] if system.honest else None, marks.get((system.label, d), ""))
+            for d in grid.directions
+        ]
         mean = system.mean(metric, grid.directions)
         rows.append(row(system.label, *entries, NONE if mean is None else metric.show(mean)))
         rows += _published(grid, system) if beside and metric is MAIN else []

@@ -43,6 +43,12 @@ def test_published_figures_are_beside_methods_as_they_are_by_default(cell, grid_
     assert not any(row.beside for row in score_table(grid, METRICS["mrr"]).rows)
 
 
+def test_what_was_chosen_on_test_is_not_bold(cell, grid_of):
+    grid = grid_of(*(cell("rapo", right=range(20), protocol=p) for p in ("honest", "paper")), cell("geomm"))
+    rapo, paper = (row for row in score_table(grid, beside=False).rows if row.entries[0].text.startswith("rapo"))
+    assert [row.entries[1].bold for row in (rapo, paper)] == [True, False]
+
+
 def test_nothing_is_best_where_words_differ_or_nothing_is_beside_it(cell, grid_of):
     for grid in (grid_of(cell("a", right=[1]), cell("b", words=30)), grid_of(cell("a", right=[1]))):
         assert not any(entry.bold for row in score_table(grid).rows for entry in row.entries)
