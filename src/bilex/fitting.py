@@ -268,7 +268,7 @@ def _describe_file(path: Path | None) -> dict[str, Any]:
 
 
 def _describe_protocol(inputs: Inputs, dev: Lexicon | None) -> str:
-    if dev is None:
+    if dev is None or not inputs.method.uses_dev:
         return "no choices made; all of train is trained on"
     if inputs.dev is not None:
         return "choices on the dev dictionary given"
