@@ -2,8 +2,8 @@
 
     python tools/update_result_docs.py
 
-The page and the plots of each report are written to the folder of its results. A document names a table by its suite
-and its name, and all up to the next mark is made anew:
+Pages and plots of reports that a document links to are written to the folder of their results. A document names a table
+by its suite and its name, and all up to the next mark is made anew:
 
     <!-- open: p_at_1 -->
     <!-- end -->
@@ -14,8 +14,10 @@ Names are those of the report: p_at_1, p_at_1_all, margins, cost, data, failures
 from __future__ import annotations
 
 import re
+import shutil
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bilex.bench.report import make_report, write
 from bilex.page.markup import pipe_table
@@ -25,11 +27,19 @@ MARKED = re.compile(
     r"(?P<mark><!-- (?P<suite>[\w-]+): (?P<table>\w+) -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL
 )
 
+LINKED = re.compile(r"\]\(([\w-]+)/(report\.html|plots/[\w-]+\.svg)\)")
+
 
 def main() -> None:
     """Update all documents, pages and plots."""
-    for suite in sorted(RESULTS.glob("*/suite.json")):
-        write(make_report(suite.parent), suite.parent, ("html", "svg"), force=True)
+    linked = {found.groups() for page in pages() for found in LINKED.finditer(page.read_text(encoding="utf-8"))}
+    for suite in {suite for suite, _ in linked}:
+        with TemporaryDirectory() as folder:
+            written = Path(folder)
+            write(make_report(RESULTS / suite), written, ("html", "svg"))
+            for name in (name for owner, name in linked if owner == suite):
+                (RESULTS / suite / name).parent.mkdir(exist_ok=True)
+                shutil.copyfile(written / name, RESULTS / suite / name)
     for page in pages():
         page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bilex.data.folder import data_folder
-from bilex.errors import ClusterError, MissingExtraError
+from bilex.errors import ClusterError, MissingExtraError, described
 from bilex.files import replacing, sha256
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Cluster:
         try:
             return self._ray.get(ready)
         except self._ray.exceptions.RayTaskError as error:
-            return ClusterError(f"it failed where it was run: {type(error.cause).__name__}: {error.cause}")
+            return ClusterError(f"it failed where it was run: {described(error.cause)}")
         except self._ray.exceptions.RayError as error:
             reason = str(error).strip().split("\n")[-1]
             return ClusterError(f"the cluster lost it {1 + RETRIES} times, or could not begin it: {reason}")

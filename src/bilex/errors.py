@@ -45,6 +45,11 @@ class ClusterError(BilexError):
     """There is no cluster of machines, or it is too small, or has lost what it was given to do."""
 
 
+def described(error: BaseException) -> str:
+    """An error that is none of these, in one line for a result."""
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
 class MissingExtraError(BilexError):
     """An optional dependency is needed and not installed."""
 

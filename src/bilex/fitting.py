@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.induction.initial import Spelling
+    from bilex.mapping import Mapping
     from bilex.table import EmbeddingTable
 
 
@@ -177,23 +178,15 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
     target_normalizer, z = Normalizer.fit(torch.from_numpy(inputs.target.rows).to(place), method.normalize)
     _check_finite(x, inputs.source, "source")
     _check_finite(z, inputs.target, "target")
-    diverged = AlignmentError(
-        f"method {method.name} diverged: it came to numbers that are not finite; try a smaller learning rate, other "
-        "settings or another method"
+    mapping = _learn(
+        method,
+        x,
+        z,
+        _tensor(pairs.pairs, place),
+        dev=None if dev_pairs is None else _tensor(dev_pairs.require_usable().pairs, place),
+        generator=torch.Generator().manual_seed(inputs.rng_seed),
+        trace=trace,
     )
-    try:
-        mapping = method.fit(
-            x,
-            z,
-            _tensor(pairs.pairs, place),
-            dev=None if dev_pairs is None else _tensor(dev_pairs.require_usable().pairs, place),
-            generator=torch.Generator().manual_seed(inputs.rng_seed),
-            trace=trace,
-        )
-    except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
-        raise diverged from error
-    if not all(bool(array.isfinite().all()) for array in mapping.arrays().values()):
-        raise diverged
     return Alignment(
         source=inputs.source,
         target=inputs.target,
@@ -212,6 +205,21 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
             "made_with": _versions(place),
         },
     )
+
+
+def _learn(method: Method, *given: Tensor, **more: Any) -> Mapping:
+    """What `fit` gives back, if that is made of finite numbers."""
+    diverged = AlignmentError(
+        f"method {method.name} diverged: it came to numbers that are not finite; try a smaller learning rate, other "
+        "settings or another method"
+    )
+    try:
+        mapping = method.fit(*given, **more)
+    except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
+        raise diverged from error
+    if not all(bool(array.isfinite().all()) for array in mapping.arrays().values()):
+        raise diverged
+    return mapping
 
 
 def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.bench.inputs import some_pairs
 from bilex.bench.results import write_cell
 from bilex.bench.task import Task
-from bilex.errors import AlignmentError, BilexError, SuiteError
+from bilex.errors import AlignmentError, BilexError, SuiteError, described
 from bilex.files import sha256
 from bilex.lexicon import Lexicon
 from bilex.process import receive
@@ -54,7 +54,7 @@ def run_task(task: Task, folder: Path) -> Cell:
         if isinstance(error, BilexError):
             return task.result("error", str(error))
         traceback.print_exc()
-        return task.result("error", f"{type(error).__name__}: {error}".rstrip(": "), peak_gigabytes=peak_gigabytes())
+        return task.result("error", described(error), peak_gigabytes=peak_gigabytes())
     return task.result("done", None, trace=tuple(trace.records), peak_gigabytes=peak_gigabytes(), **found)
 
 

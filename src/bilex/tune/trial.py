@@ -11,7 +11,7 @@ import traceback
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from bilex.errors import BilexError
+from bilex.errors import BilexError, described
 from bilex.settings import change, field_types
 from bilex.trace import Trace
 
@@ -115,7 +115,7 @@ def run_trial(
         return outcome("failed", error=str(error))
     except Exception as error:
         traceback.print_exc()
-        return outcome("failed", error=f"{type(error).__name__}: {error}".rstrip(": "))
+        return outcome("failed", error=described(error))
     ranks = tuple(result.ranks.values())
     return outcome("done", mrr=result.scores.mrr, p_at_1=result.scores.p_at_1, ranks=ranks)
 
