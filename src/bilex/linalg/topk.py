@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from bilex.linalg import rounded
+from bilex.linalg.pairs import products
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -28,6 +31,7 @@ EVEN_ROWS = 2496  # of the same size, but a multiple of LANES
 KEY_BLOCK = 2080
 LANES = 32  # keys that share one maximum; FEW_LANES where more than MANY are asked for
 FEW_LANES, MANY = 8, 16
+SPARE = 5  # rows beyond the last that are looked at, lest the rounding of a block decides who is among the best
 ROUNDING = 1e-5  # more than two computations of a product of unit rows can differ by
 DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
@@ -56,14 +60,47 @@ def topk(
 
     A block of scores is first reduced to the maxima of groups of `LANES` keys. A group whose maximum does not exceed
     the n-th best score so far holds no candidate, and after a few blocks nearly none does: the search then costs
-    little more than the matrix product.
+    little more than the matrix product. Where that is faster, rounded rows are multiplied, for longer lists, whose
+    scores are then computed in full; what a list cannot prove is searched in full (see `rounded`).
     """
     n = min(n, len(keys))
+    if not (n and rounded.pays(queries, keys)):
+        return _in_full(queries, keys, n, bias=bias, budget=budget, progress=progress)
+    longer, found = min(rounded.longer(n), len(keys)), list[TopK]()
+    for rows, blocks in score_blocks(
+        queries, keys, bias=bias, width=_width(longer), budget=budget, dtype=rounded.ROUND
+    ):
+        found.append(_nothing(len(rows), longer, queries, rounded.ROUND))
+        for start, scores in blocks:
+            merge(found[-1], start, scores)
+        if progress:
+            progress(sum(len(part.values) for part in found), len(queries))
+    return _proven(_joined(found), queries, keys, n, bias=bias, budget=budget)
+
+
+def topk_both(
+    x: Tensor, z: Tensor, n: int, *, budget: int = BUDGET, progress: Progress | None = None
+) -> tuple[TopK, TopK]:
+    """The n largest of x · zᵀ per row of x, and per row of z, from one product of all with all.  x: (q, d), z: (m, d).
+
+    They are those of `topk` both ways, up to rounding, and of equal scores at the last place any may be taken.
+    """
+    if not (n and rounded.pays(x, z) and rounded.pays(z, x)):
+        nearest_z, nearest_x = _both_ways(x, z, n, x.dtype, budget, progress)
+        return in_order(nearest_z), in_order(nearest_x)
+    nearest_z, nearest_x = _both_ways(x, z, rounded.longer(n), rounded.ROUND, budget, progress)
+    return _proven(nearest_z, x, z, n, budget=budget), _proven(nearest_x, z, x, n, budget=budget)
+
+
+def _in_full(
+    queries: Tensor, keys: Tensor, n: int, *, bias: Tensor | None, budget: int, progress: Progress | None = None
+) -> TopK:
+    """By the products of the rows as they are."""
     more = min(n + 1, len(keys))  # one more tells whether a score that is left out equals the last that is not
-    width = max(KEY_BLOCK, 16 * n)
-    best: list[TopK] = []
+    width = _width(n)
+    best = [_nothing(0, n, queries)]
     for rows, blocks in score_blocks(queries, keys, bias=bias, width=width, budget=budget, passes=2):
-        found = _nothing(rows, more)
+        found = _nothing(len(rows), more, queries)
         for start, scores in islice(blocks, -(-len(keys) // width)):
             merge(found, start, scores)
         found = in_order(found)
@@ -74,33 +111,50 @@ def topk(
         best.append(found)
         if progress:
             progress(sum(len(part.values) for part in best), len(queries))
-    if not best:
-        return TopK(queries.new_empty((0, n)), queries.new_empty((0, n), dtype=torch.long))
-    return TopK(torch.cat([part.values for part in best]), torch.cat([part.indices for part in best]))
+    return _joined(best)
 
 
-def topk_both(
-    x: Tensor, z: Tensor, n: int, *, budget: int = BUDGET, progress: Progress | None = None
+def _both_ways(
+    x: Tensor, z: Tensor, n: int, dtype: torch.dtype, budget: int, progress: Progress | None
 ) -> tuple[TopK, TopK]:
-    """The n largest of x · zᵀ per row of x, and per row of z, from one product of all with all.  x: (q, d), z: (m, d).
-
-    They are those of `topk` both ways, up to rounding, and of equal scores at the last place any may be taken.
-    """
-    nearest_z: list[TopK] = []
-    nearest_x = _nothing(z, min(n, len(x)))
+    """The lists of `topk_both`, in no order, by products of this kind."""
+    nearest_z = [_nothing(0, min(n, len(z)), x, dtype)]
+    nearest_x = _nothing(len(z), min(n, len(x)), z, dtype)
     done = 0
     for part in torch.split(x, EVEN_ROWS):
-        for rows, blocks in score_blocks(part, z, width=max(KEY_BLOCK, 16 * n), budget=budget * 4 // 5):
-            nearest_z.append(_nothing(rows, min(n, len(z))))
+        for rows, blocks in score_blocks(part, z, width=_width(n), budget=budget * 4 // 5, dtype=dtype):
+            nearest_z.append(_nothing(len(rows), min(n, len(z)), x, dtype))
             for start, scores in blocks:
                 merge(nearest_z[-1], start, scores)
                 merge(nearest_x.part(start, scores.shape[1]), done, scores.T)
             done += len(rows)
             if progress:
                 progress(done, len(x))
-    found = [_nothing(x[:0], min(n, len(z))), *nearest_z]
-    joined = TopK(torch.cat([part.values for part in found]), torch.cat([part.indices for part in found]))
-    return in_order(joined), in_order(nearest_x)
+    return _joined(nearest_z), nearest_x
+
+
+def _proven(
+    listed: TopK, queries: Tensor, keys: Tensor, n: int, *, bias: Tensor | None = None, budget: int = BUDGET
+) -> TopK:
+    """The n best of each list of rounded scores by their scores in full.
+
+    If the last of them exceeds what any key that is not on the list can have, they are the best of all. The others are
+    searched in full.
+    """
+    most = rounded.most(listed.values.amin(1).to(queries.dtype), queries, keys, bias)
+    found = _scored(listed.indices, queries, keys, n, bias)
+    open_ = (~(found.values[:, -1] > most)).nonzero()[:, 0]
+    if len(open_):
+        again = _in_full(queries[open_], keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
+        found.values[open_], found.indices[open_] = _scored(again.indices, queries[open_], keys, n, bias)
+    return found
+
+
+def _scored(places: Tensor, queries: Tensor, keys: Tensor, n: int, bias: Tensor | None) -> TopK:
+    """The n best of the keys at some places, by scores that are the same to the last bit in whichever list they are."""
+    values = products(queries, keys, places.to(torch.int32))
+    found = in_order(TopK(values if bias is None else values + bias.to(values)[places], places))
+    return TopK(found.values[:, :n].contiguous(), found.indices[:, :n].contiguous())
 
 
 def logsumexp(
@@ -142,20 +196,28 @@ def ranks(queries: Tensor, keys: Tensor, gold: Tensor, *, bias: Tensor | None = 
 
 
 def score_blocks(
-    queries: Tensor, keys: Tensor, *, bias: Tensor | None = None, width: int, budget: int = BUDGET, passes: int = 1
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    bias: Tensor | None = None,
+    width: int,
+    budget: int = BUDGET,
+    passes: int = 1,
+    dtype: torch.dtype | None = None,
 ) -> Iterator[tuple[Tensor, Iterator[tuple[int, Tensor]]]]:
     """Blocks of queries and, for each, the blocks of scores (start, (rows, width)) that together cover all keys.
 
     The scores live in one buffer that the next block overwrites. The keys are moved to the queries' device block by
     block, so that they may be larger than its memory. The bias rides along as one more dimension, which costs less
-    than adding it to every score.
+    than adding it to every score. With `dtype`, rows and keys are rounded to that.
     """
+    dtype = dtype or queries.dtype
     width = min(width, max(1, len(keys)))
     # The scores themselves, and at most three times as much for picking the candidates of a block.
     most = max(1, min(MOST_ROWS, budget // (4 * width * queries.element_size())))
     blocks_of_rows = max(1, -(-len(queries) // most))
     height = max(1, -(-len(queries) // blocks_of_rows))  # all of one size: a small last block is slow
-    buffer = queries.new_empty(height * width)
+    buffer = queries.new_empty(height * width, dtype=dtype)
 
     def blocks(rows: Tensor) -> Iterator[tuple[int, Tensor]]:
         for start in list(range(0, len(keys), width)) * passes:
@@ -163,16 +225,26 @@ def score_blocks(
             if bias is not None:
                 columns = torch.cat([columns, bias[start : start + width, None].to(columns)], 1)
             scores = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
-            yield start, torch.mm(rows, columns.T, out=scores)
+            yield start, torch.mm(rows, columns.to(dtype).T, out=scores)
 
     for first in range(0, len(queries), height):
         rows = queries[first : first + height]
-        yield rows, blocks(rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1))
+        yield rows, blocks((rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1)).to(dtype))
 
 
-def _nothing(queries: Tensor, n: int) -> TopK:
-    shape = len(queries), n
-    return TopK(queries.new_full(shape, -torch.inf), queries.new_zeros(shape, dtype=torch.long))
+def _width(n: int) -> int:
+    """Keys of a block of scores."""
+    return max(KEY_BLOCK, 16 * n)
+
+
+def _nothing(rows: int, n: int, like: Tensor, dtype: torch.dtype | None = None) -> TopK:
+    values = like.new_full((rows, n), -torch.inf, dtype=dtype)
+    return TopK(values, values.new_zeros((rows, n), dtype=torch.long))
+
+
+def _joined(parts: list[TopK]) -> TopK:
+    values, indices = zip(*parts, strict=True)
+    return TopK(torch.cat(values), torch.cat(indices))
 
 
 def merge(best: TopK, start: int, scores: Tensor) -> None:

@@ -1,0 +1,70 @@
+"""Products of rounded rows: how far they can be off, and where they are worth it.
+
+Some processors multiply numbers of 16 bits (bfloat16) more than twice as fast as those of 32. Their 8 digits are too
+few for a score, but enough to rule out nearly all candidates, as it is known how wrong they can be: rows q and k that
+are rounded to q̂ and k̂ have a product with
+
+    |q · k − q̂ · k̂| ≤ ‖q − q̂‖ ‖k̂‖ + ‖q‖ ‖k − k̂‖
+
+and that product is itself rounded once more.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ROUND = torch.bfloat16
+HALF_STEP = 2.0**-8
+"""By at most this share a number is off when it is rounded."""
+SUMMING = 1e-5
+"""By at most this share of the lengths of both rows a sum of products in float32 is off."""
+NATIVE = ("avx512_bf16", "amx_bf16")
+LEAST_SCORES, LEAST_KEYS, LEAST_DIM = 20_000_000, 2000, 64
+"""In smaller searches the products are not what takes the time."""
+AT_ONCE = 1024
+
+
+def pays(queries: Tensor, keys: Tensor) -> bool:
+    """Whether a search is faster with rounded rows."""
+    on_cpu = all(rows.device.type == "cpu" and rows.dtype == torch.float32 for rows in (queries, keys))
+    large = len(queries) * len(keys) >= LEAST_SCORES and len(keys) >= LEAST_KEYS and keys.shape[1] >= LEAST_DIM
+    return on_cpu and large and native()
+
+
+@cache
+def native() -> bool:
+    """Whether the processor multiplies rounded numbers without unpacking them first."""
+    told: dict[str, Any] = getattr(
+        torch.cpu, "get_capabilities", dict
+    )()  # releases before that one has been added do not tell
+    return bool(torch._C._has_mkldnn) and any(told.get(name) for name in NATIVE)
+
+
+def longer(n: int) -> int:
+    """How many rounded scores to list where the n best are wanted, so that few lists leave open who these are."""
+    return n + 16 + n // 4
+
+
+def most(listed: Tensor, queries: Tensor, keys: Tensor, bias: Tensor | None) -> Tensor:
+    """What a score q · k + b can be at most if it came out, rounded, as at most the one listed.
+
+    listed: (q,), queries: (q, d), keys: (m, d), bias: (m,); result: (q,). One bound serves all keys.
+    """
+    length_q, error_q = _rounding(queries)
+    length_k, error_k = (found.amax() for found in _rounding(keys))
+    error = error_q * (length_k + error_k) + length_q * error_k + SUMMING * length_q * length_k
+    if bias is not None:
+        error += (bias - bias.to(ROUND)).abs().amax() + SUMMING * bias.abs().amax()
+    return listed + HALF_STEP * listed.abs() + error
+
+
+def _rounding(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """‖x‖ and ‖x − x̂‖ of every row."""
+    errors = [torch.linalg.vector_norm(part - part.to(ROUND), dim=1) for part in torch.split(rows, AT_ONCE)]
+    return torch.linalg.vector_norm(rows, dim=1), torch.cat(errors)

@@ -1,0 +1,163 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bilex.linalg import rounded
+from bilex.linalg import topk as kernel
+from bilex.linalg.topk import topk, topk_both
+from bilex.normalize import unit
+
+
+@pytest.fixture
+def everywhere(monkeypatch):
+    """Every search is made with rounded rows first; the fixture lists how many queries had to be searched in full."""
+    in_full, searched = kernel._in_full, []
+    monkeypatch.setattr(rounded, "pays", lambda queries, keys: True)
+
+    def spy(queries, *arguments, **how):
+        searched.append(len(queries))
+        return in_full(queries, *arguments, **how)
+
+    monkeypatch.setattr(kernel, "_in_full", spy)
+    return searched
+
+
+def normal(rows, columns, rng_seed=0):
+    return torch.randn(rows, columns, generator=torch.Generator().manual_seed(rng_seed))
+
+
+def tables(kind, q=300, m=2500, d=80):
+    """Queries, keys and a bias."""
+    queries, keys = unit(normal(q, d)), unit(normal(m, d, 1))
+    if kind == "near":
+        keys = unit(queries[torch.arange(m) % q] + 0.5 * keys)
+    elif kind == "crowded":  # scores that rounding cannot tell apart
+        keys = unit(normal(1, d, 2) + 1e-4 * keys)
+    elif kind == "lengths":
+        queries, keys = queries * normal(q, 1, 3).exp(), keys * normal(m, 1, 4).exp()
+    elif kind == "integers":
+        queries, keys = (torch.randint(-2, 3, (rows, d), generator=torch.Generator()).float() for rows in (q, m))
+    elif kind == "twice":
+        keys = keys[torch.arange(m) % (m // 50)]  # every key fifty times
+    return queries, keys, normal(m, 1, 5)[:, 0] / 10
+
+
+def assert_exact(found, queries, keys, n, bias=None):
+    """As a whole matrix in float64 has it; where two scores differ by rounding only, either may be the first."""
+    scores = queries.double() @ keys.double().T + (0 if bias is None else bias.double())
+    best = scores.sort(dim=1, descending=True, stable=True)
+    size = scores.abs().amax()
+    torch.testing.assert_close(found.values.double() / size, best.values[:, :n] / size, rtol=0, atol=2e-6)
+    torch.testing.assert_close(scores.gather(1, found.indices) / size, best.values[:, :n] / size, rtol=0, atol=2e-6)
+    assert all(len(set(row)) == n for row in found.indices.tolist())
+    assert (found.values.diff(dim=1) <= 0).all()
+
+
+KINDS = ["random", "near", "crowded", "lengths", "integers", "twice"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 10, 70])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_topk_is_exact(everywhere, kind, n, with_bias):
+    queries, keys, bias = tables(kind)
+    bias = bias if with_bias else None
+    found = topk(queries, keys, n, bias=bias)
+    assert_exact(found, queries, keys, n, bias)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 15])
+def test_both_ways_are_exact(everywhere, kind, n):
+    x, z, _ = tables(kind, q=700, m=900)
+    forward, backward = topk_both(x, z, n)
+    assert_exact(forward, x, z, n)
+    assert_exact(backward, z, x, n)
+
+
+@pytest.mark.parametrize("kind", ["integers", "twice"])
+@pytest.mark.parametrize("n", [1, 10, 70])
+def test_of_equal_scores_the_lowest_indices_are_taken(everywhere, kind, n):
+    queries, keys, _ = tables(kind)
+    if kind == "twice":
+        queries, keys = (torch.round(8 * rows) for rows in (queries, keys))  # sums of whole numbers are exact
+    found = topk(queries, keys, n)
+    order = (queries @ keys.T).sort(dim=1, descending=True, stable=True)
+    assert torch.equal(found.indices, order.indices[:, :n])
+    assert torch.equal(found.values, order.values[:, :n])
+
+
+def test_few_lists_leave_anything_open(everywhere):
+    queries, keys, _ = tables("near")
+    topk(queries, keys, 10)
+    assert sum(everywhere) <= len(queries) / 20
+
+
+def test_what_rounding_cannot_tell_is_searched_in_full(everywhere):
+    queries, keys, _ = tables("crowded")
+    topk(queries, keys, 10)
+    assert sum(everywhere) == len(queries)
+
+
+def test_fewer_keys_than_a_list_is_long(everywhere):
+    queries, keys, _ = tables("random", m=12)
+    assert_exact(topk(queries, keys, 10), queries, keys, 10)
+    assert topk(queries, keys, 40).values.shape == (len(queries), 12)
+
+
+def test_a_score_is_the_same_in_every_search(everywhere):
+    queries, keys, bias = tables("near")
+    found = topk(queries, keys, 10, bias=bias)
+    again = topk(queries[7:8], keys[found.indices[7]], 10, bias=bias[found.indices[7]])
+    assert torch.equal(again.values[0], found.values[7])
+
+
+def test_queries_that_are_no_numbers_prove_nothing(everywhere):
+    queries, keys, _ = tables("random")
+    queries[3] = torch.nan
+    found = topk(queries, keys, 5)
+    others = torch.arange(len(queries)) != 3
+    assert_exact(kernel.TopK(found.values[others], found.indices[others]), queries[others], keys, 5)
+    assert not found.values[3].isfinite().any()
+
+
+@given(st.integers(0, 2**32), st.sampled_from([1, 7, 300]), st.floats(-4, 4), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_no_score_exceeds_its_bound(rng_seed, d, scale, with_bias):
+    """Every score is at most what is said of its own rounded one, and the same from below."""
+    queries, keys = 10**scale * normal(20, d, rng_seed), normal(30, d, rng_seed + 1)
+    bias = normal(30, 1, rng_seed + 2)[:, 0] if with_bias else None
+    exact = queries.double() @ keys.double().T + (0 if bias is None else bias.double())
+    [(rows, blocks)] = kernel.score_blocks(queries, keys, bias=bias, width=30, dtype=rounded.ROUND)
+    [(_, scores)] = blocks
+    assert len(rows) == len(scores) == 20
+    for column, score in enumerate(scores.float().T):
+        assert (exact[:, column] <= rounded.most(score, queries, keys, bias)).all()
+        assert (-exact[:, column] <= rounded.most(-score, queries, keys, bias)).all()
+
+
+def test_it_pays_in_large_searches_only(monkeypatch):
+    monkeypatch.setattr(rounded, "native", lambda: True)
+    small, large = torch.ones(10, 300), torch.ones(20_000, 300)
+    assert rounded.pays(large, large)
+    assert not rounded.pays(small, large)
+    assert not rounded.pays(large, small)
+    assert not rounded.pays(large[:, :20], large[:, :20])
+    assert not rounded.pays(large.double(), large.double())
+    assert not rounded.pays(large.to("meta"), large.to("meta"))
+    monkeypatch.setattr(rounded, "native", lambda: False)
+    assert not rounded.pays(large, large)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"), [({}, False), ({"avx512_bf16": False}, False), ({"amx_bf16": True}, True)]
+)
+def test_what_processors_tell(monkeypatch, told, expected):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: told, raising=False)
+    assert rounded.native.__wrapped__() is (expected and torch._C._has_mkldnn)
+
+
+def test_older_releases_tell_nothing(monkeypatch):
+    monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
+    assert not rounded.native.__wrapped__()
