@@ -25,7 +25,7 @@ HALF_STEP = 2.0**-8
 SUMMING = 1e-5
 """By at most this share of the lengths of both rows a sum of products in float32 is off."""
 NATIVE = ("avx512_bf16", "amx_bf16")
-LEAST_SCORES, LEAST_KEYS, LEAST_DIM = 20_000_000, 2000, 64
+LEAST_SCORES, LEAST_KEYS, LEAST_DIM = 20_000_000, 2000, 32
 """In smaller searches the products are not what takes the time."""
 AT_ONCE = 1024
 
