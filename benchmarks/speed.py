@@ -23,6 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bilex.linalg import rounded
 from measuring import begin, options, timed
 from open_directions import missing
 
@@ -104,6 +105,7 @@ def print_part(name: str, found: dict[str, Any]) -> None:
 def machine(threads: int) -> dict[str, Any]:
     """Where the figures are from."""
     described = {"cpu": cpu(), "platform": platform.platform(), "threads": threads, "python": platform.python_version()}
+    described["rounded rows"] = rounded.native()
     return described | {name: version(name) for name in ("torch", "numpy", "polars")} | {"commit": commit()}
 
 
