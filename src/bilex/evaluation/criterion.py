@@ -9,7 +9,8 @@ import torch
 
 from bilex.linalg.contenders import best_of_near
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import TopK, ranks, topk
+from bilex.linalg.topk import TopK, topk
+from bilex.retrieval import CSLS
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tenso
     x: (n, d), z: (m, d), unit rows.
     """
     sources, gold = gold_lists(dev)
-    penalty = topk(z, x, k).values.mean(1)
-    return 1 / ranks(x[sources], z, gold, bias=-penalty / 2).double()
+    return 1 / CSLS(k=k).index(x, z).ranks(x[sources], gold).double()
 
 
 def standard_error(differences: Tensor) -> float:

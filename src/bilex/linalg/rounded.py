@@ -51,17 +51,21 @@ def longer(n: int) -> int:
     return n + 16 + n // 4
 
 
-def most(listed: Tensor, queries: Tensor, keys: Tensor, bias: Tensor | None) -> Tensor:
-    """What a score q · k + b can be at most if it came out, rounded, as at most the one listed.
+class Bound:
+    """What a score q · k + b can be at most, by what came out of rounded rows.  keys: (m, d), bias: (m,)."""
 
-    listed: (q,), queries: (q, d), keys: (m, d), bias: (m,); result: (q,). One bound serves all keys.
-    """
-    length_q, error_q = _rounding(queries)
-    length_k, error_k = (found.amax() for found in _rounding(keys))
-    error = error_q * (length_k + error_k) + length_q * error_k + SUMMING * length_q * length_k
-    if bias is not None:
-        error += (bias - bias.to(ROUND)).abs().amax() + SUMMING * bias.abs().amax()
-    return listed + HALF_STEP * listed.abs() + error
+    def __init__(self, keys: Tensor, bias: Tensor | None = None) -> None:
+        self.length, self.error = (found.amax() for found in _rounding(keys))
+        self.bias_error = 0 * self.error
+        if bias is not None:
+            self.bias_error = (bias - bias.to(ROUND)).abs().amax() + SUMMING * bias.abs().amax()
+
+    def __call__(self, listed: Tensor, queries: Tensor) -> Tensor:
+        """Of any key whose rounded score is at most the one listed.  listed: (q,), queries: (q, d); result: (q,)."""
+        length, error = _rounding(queries)
+        listed = listed.to(queries.dtype)
+        error = error * (self.length + self.error) + length * self.error + SUMMING * length * self.length
+        return listed + HALF_STEP * listed.abs() + error + self.bias_error
 
 
 def _rounding(rows: Tensor) -> tuple[Tensor, Tensor]:

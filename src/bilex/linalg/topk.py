@@ -66,16 +66,19 @@ def topk(
     n = min(n, len(keys))
     if not (n and rounded.pays(queries, keys)):
         return _in_full(queries, keys, n, bias=bias, budget=budget, progress=progress)
-    longer, found = min(rounded.longer(n), len(keys)), list[TopK]()
+    longer, bound = min(rounded.longer(n), len(keys)), rounded.Bound(keys, bias)
+    found, open_ = list[TopK](), list[Tensor]()
     for rows, blocks in score_blocks(
         queries, keys, bias=bias, width=_width(longer), budget=budget, dtype=rounded.ROUND
     ):
-        found.append(_nothing(len(rows), longer, queries, rounded.ROUND))
+        listed = _nothing(len(rows), longer, queries, rounded.ROUND)
         for start, scores in blocks:
-            merge(found[-1], start, scores)
+            merge(listed, start, scores)
+        found.append(_scored(listed, rows, keys, n, bias))
+        open_.append(~(found[-1].values[:, -1] > bound(listed.values.amin(1), rows)))
         if progress:
-            progress(sum(len(part.values) for part in found), len(queries))
-    return _proven(_joined(found), queries, keys, n, bias=bias, budget=budget)
+            progress(sum(map(len, open_)), len(queries))
+    return _settled(_joined(found), torch.cat(open_), queries, keys, bias=bias, budget=budget)
 
 
 def topk_both(
@@ -89,7 +92,7 @@ def topk_both(
         nearest_z, nearest_x = _both_ways(x, z, n, x.dtype, budget, progress)
         return in_order(nearest_z), in_order(nearest_x)
     nearest_z, nearest_x = _both_ways(x, z, rounded.longer(n), rounded.ROUND, budget, progress)
-    return _proven(nearest_z, x, z, n, budget=budget), _proven(nearest_x, z, x, n, budget=budget)
+    return _proven(nearest_z, x, z, n, budget), _proven(nearest_x, z, x, n, budget)
 
 
 def _in_full(
@@ -133,27 +136,33 @@ def _both_ways(
     return _joined(nearest_z), nearest_x
 
 
-def _proven(
-    listed: TopK, queries: Tensor, keys: Tensor, n: int, *, bias: Tensor | None = None, budget: int = BUDGET
-) -> TopK:
-    """The n best of each list of rounded scores by their scores in full.
+def _proven(listed: TopK, queries: Tensor, keys: Tensor, n: int, budget: int) -> TopK:
+    """The n best of each list of rounded scores by their scores in full; what these cannot prove is searched in full.
 
-    If the last of them exceeds what any key that is not on the list can have, they are the best of all. The others are
-    searched in full.
+    If the last of them exceeds what any key that is not on the list can have, they are the best of all.
     """
-    most = rounded.most(listed.values.amin(1).to(queries.dtype), queries, keys, bias)
-    found = _scored(listed.indices, queries, keys, n, bias)
-    open_ = (~(found.values[:, -1] > most)).nonzero()[:, 0]
-    if len(open_):
-        again = _in_full(queries[open_], keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
-        found.values[open_], found.indices[open_] = _scored(again.indices, queries[open_], keys, n, bias)
+    found = _scored(listed, queries, keys, n)
+    open_ = ~(found.values[:, -1] > rounded.Bound(keys)(listed.values.amin(1), queries))
+    return _settled(found, open_, queries, keys, budget=budget)
+
+
+def _settled(
+    found: TopK, open_: Tensor, queries: Tensor, keys: Tensor, *, bias: Tensor | None = None, budget: int
+) -> TopK:
+    """With what is open (q,) searched in full, in place."""
+    n, places = found.values.shape[1], open_.nonzero()[:, 0]
+    if len(places):
+        again = _in_full(queries[places], keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
+        found.values[places], found.indices[places] = _scored(again, queries[places], keys, n, bias)
     return found
 
 
-def _scored(places: Tensor, queries: Tensor, keys: Tensor, n: int, bias: Tensor | None) -> TopK:
-    """The n best of the keys at some places, by scores that are the same to the last bit in whichever list they are."""
-    values = products(queries, keys, places.to(torch.int32))
-    found = in_order(TopK(values if bias is None else values + bias.to(values)[places], places))
+def _scored(listed: TopK, queries: Tensor, keys: Tensor, n: int, bias: Tensor | None = None) -> TopK:
+    """The n best of each list, by scores that are the same to the last bit in whichever list they are."""
+    values = products(queries, keys, listed.indices.to(torch.int32))
+    if bias is not None:
+        values += bias.to(values)[listed.indices]
+    found = in_order(TopK(values, listed.indices))
     return TopK(found.values[:, :n].contiguous(), found.indices[:, :n].contiguous())
 
 
