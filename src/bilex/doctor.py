@@ -67,9 +67,11 @@ def extras() -> dict[str, dict[str, Any]]:
 
 
 def processors() -> dict[str, Any]:
-    """Of the machine, and those of them that this process may use."""
+    """Of the machine, those of them that this process may use, and whether they are fast with rounded numbers."""
+    from bilex.linalg.rounded import native
+
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"all": os.cpu_count(), "usable": usable}
+    return {"all": os.cpu_count(), "usable": usable, "bfloat16": native()}
 
 
 def threads() -> dict[str, Any]:

@@ -1,6 +1,7 @@
 import pytest
 
 from bilex import doctor
+from bilex.linalg import rounded
 
 
 def test_for_people(bilex):
@@ -16,6 +17,13 @@ def test_json(bilex):
     assert found["self_check"]["passed"] is True
     assert found["packages"]["torch"]
     assert found["threads"]["torch"] >= 1
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_what_the_processor_is_fast_with(bilex, monkeypatch, fast):
+    monkeypatch.setattr(rounded, "native", lambda: fast)
+    assert bilex("doctor", "--json").json["processors"]["bfloat16"] is fast
+    assert ("bfloat16" in bilex("doctor").out) is fast
 
 
 def test_missing_extras_have_their_line(monkeypatch):

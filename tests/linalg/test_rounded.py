@@ -156,7 +156,7 @@ def test_it_pays_in_large_searches_only(monkeypatch):
 )
 def test_what_processors_tell(monkeypatch, told, expected):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: told, raising=False)
-    assert rounded.native.__wrapped__() is (expected and torch._C._has_mkldnn)
+    assert rounded.native.__wrapped__() is (expected and torch.backends.mkldnn.is_available())
 
 
 def test_older_releases_tell_nothing(monkeypatch):

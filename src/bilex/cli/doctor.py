@@ -35,7 +35,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         *((name, found[name]) for name in ("bilex", "python", "platform")),
         *((name, _or_missing(installed)) for name, installed in found["packages"].items()),
-        ("processors", f"{processors['usable']} of {processors['all']}"),
+        ("processors", f"{processors['usable']} of {processors['all']}{_fast(processors)}"),
         ("threads", _pairs(found["threads"])),
         ("BLAS", _pairs(found["blas"])),
         ("GPU", ", ".join(gpus) or "none that torch can use"),
@@ -44,6 +44,10 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("free on that disk, GB", str(folder["free_gigabytes"])),
         *((f"extra {name}", _extra(extra)) for name, extra in found["extras"].items()),
     ]
+
+
+def _fast(processors: dict[str, Any]) -> str:
+    return ", fast with bfloat16: large searches begin with it" if processors["bfloat16"] else ""
 
 
 def _extra(extra: dict[str, Any]) -> str:

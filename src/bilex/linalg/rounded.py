@@ -43,7 +43,8 @@ def native() -> bool:
     told: dict[str, Any] = getattr(
         torch.cpu, "get_capabilities", dict
     )()  # releases before that one has been added do not tell
-    return bool(torch._C._has_mkldnn) and any(told.get(name) for name in NATIVE)
+    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return available and any(told.get(name) for name in NATIVE)
 
 
 def longer(n: int) -> int:
