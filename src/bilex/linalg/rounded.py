@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 ROUND = torch.bfloat16
 HALF_STEP = 2.0**-8
 """By at most this share a number is off when it is rounded."""
-SUMMING = 1e-5
-"""By at most this share of the lengths of both rows a sum of products in float32 is off."""
+SUMMING = 2.0**-23
+"""By at most this share of the lengths of both rows, for each dimension, a sum of products in float32 is off."""
 NATIVE = ("avx512_bf16", "amx_bf16")
 LEAST_SCORES, LEAST_KEYS, LEAST_DIM = 20_000_000, 2000, 32
 """In smaller searches the products are not what takes the time."""
 AT_ONCE = 1024
+"""Rows that are rounded at a time, so that they stay in the cache."""
 
 
 def pays(queries: Tensor, keys: Tensor) -> bool:
@@ -40,9 +41,7 @@ def pays(queries: Tensor, keys: Tensor) -> bool:
 @cache
 def native() -> bool:
     """Whether the processor multiplies rounded numbers without unpacking them first."""
-    told: dict[str, Any] = getattr(
-        torch.cpu, "get_capabilities", dict
-    )()  # releases before that one has been added do not tell
+    told: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()  # older releases do not tell
     available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return available and any(told.get(name) for name in NATIVE)
 
@@ -57,15 +56,15 @@ class Bound:
 
     def __init__(self, keys: Tensor, bias: Tensor | None = None) -> None:
         self.length, self.error = (found.amax() for found in _rounding(keys))
-        self.bias_error = 0 * self.error
+        self.summing, self.bias_error = SUMMING * (keys.shape[1] + 1), 0 * self.error
         if bias is not None:
-            self.bias_error = (bias - bias.to(ROUND)).abs().amax() + SUMMING * bias.abs().amax()
+            self.bias_error = (bias - bias.to(ROUND)).abs().amax() + self.summing * bias.abs().amax()
 
     def __call__(self, listed: Tensor, queries: Tensor) -> Tensor:
         """Of any key whose rounded score is at most the one listed.  listed: (q,), queries: (q, d); result: (q,)."""
         length, error = _rounding(queries)
         listed = listed.to(queries.dtype)
-        error = error * (self.length + self.error) + length * self.error + SUMMING * length * self.length
+        error = error * (self.length + self.error) + length * self.error + self.summing * length * self.length
         return listed + HALF_STEP * listed.abs() + error + self.bias_error
 
 
