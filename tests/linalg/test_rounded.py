@@ -13,7 +13,7 @@ from bilex.normalize import unit
 def everywhere(monkeypatch):
     """Every search is made with rounded rows first; the fixture lists how many queries had to be searched in full."""
     in_full, searched = kernel._in_full, []
-    monkeypatch.setattr(rounded, "pays", lambda queries, keys: True)
+    monkeypatch.setattr(rounded, "pays", lambda queries, keys, n: n > 0 and rounded.longer(n) < len(keys))
 
     def spy(queries, *arguments, **how):
         searched.append(len(queries))
@@ -109,7 +109,8 @@ def test_fewer_keys_than_a_list_is_long(everywhere):
 def test_a_score_is_the_same_in_every_search(everywhere):
     queries, keys, bias = tables("near")
     found = topk(queries, keys, 10, bias=bias)
-    again = topk(queries[7:8], keys[found.indices[7]], 10, bias=bias[found.indices[7]])
+    some = torch.cat([found.indices[7], torch.arange(100)])
+    again = topk(queries[7:8], keys[some], 10, bias=bias[some])
     assert torch.equal(again.values[0], found.values[7])
 
 
@@ -120,6 +121,12 @@ def test_queries_that_are_no_numbers_prove_nothing(everywhere):
     others = torch.arange(len(queries)) != 3
     assert_exact(kernel.TopK(found.values[others], found.indices[others]), queries[others], keys, 5)
     assert not found.values[3].isfinite().any()
+
+
+def test_rows_too_short_to_be_told_from_zero_prove_nothing(everywhere):
+    queries, keys, _ = tables("near")
+    topk(1e-20 * queries, 1e-20 * keys, 5)
+    assert sum(everywhere) == len(queries)
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 7, 300]), st.floats(-4, 4), st.booleans())
@@ -141,14 +148,14 @@ def test_no_score_exceeds_its_bound(rng_seed, d, scale, with_bias):
 def test_it_pays_in_large_searches_only(monkeypatch):
     monkeypatch.setattr(rounded, "native", lambda: True)
     small, large = torch.ones(10, 300), torch.ones(20_000, 300)
-    assert rounded.pays(large, large)
-    assert not rounded.pays(small, large)
-    assert not rounded.pays(large, small)
-    assert not rounded.pays(large[:, :20], large[:, :20])
-    assert not rounded.pays(large.double(), large.double())
-    assert not rounded.pays(large.to("meta"), large.to("meta"))
+    assert rounded.pays(large, large, 10)
+    assert not rounded.pays(small, large, 10)
+    assert not rounded.pays(large, small, 10)
+    assert not rounded.pays(large[:, :20], large[:, :20], 10)
+    assert not rounded.pays(large.double(), large.double(), 10)
+    assert not rounded.pays(large.to("meta"), large.to("meta"), 10)
     monkeypatch.setattr(rounded, "native", lambda: False)
-    assert not rounded.pays(large, large)
+    assert not rounded.pays(large, large, 10)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import torch
 from bilex.linalg.contenders import best_of_near
 from bilex.linalg.procrustes import procrustes
 from bilex.linalg.topk import TopK, topk
-from bilex.retrieval import CSLS
+from bilex.retrieval import CSLS, Index
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tenso
     x: (n, d), z: (m, d), unit rows.
     """
     sources, gold = gold_lists(dev)
-    return 1 / CSLS(k=k).index(x, z).ranks(x[sources], gold).double()
+    return 1 / Index(CSLS(k=k), x, z).ranks(x[sources], gold).double()
 
 
 def standard_error(differences: Tensor) -> float:

@@ -24,6 +24,8 @@ HALF_STEP = 2.0**-8
 """By at most this share a number is off when it is rounded."""
 SUMMING = 2.0**-23
 """By at most this share of the lengths of both rows, for each dimension, a sum of products in float32 is off."""
+FLUSHED = 1e-34
+"""More than all that is lost where numbers too small to be told from 0 are taken for 0, for each unit of length."""
 NATIVE = ("avx512_bf16", "amx_bf16")
 LEAST_SCORES, LEAST_KEYS, LEAST_DIM = 20_000_000, 2000, 32
 """In smaller searches the products are not what takes the time."""
@@ -31,11 +33,11 @@ AT_ONCE = 1024
 """Rows that are rounded at a time, so that they stay in the cache."""
 
 
-def pays(queries: Tensor, keys: Tensor) -> bool:
-    """Whether a search is faster with rounded rows."""
+def pays(queries: Tensor, keys: Tensor, n: int) -> bool:
+    """Whether a search for the n best is faster with rounded rows."""
     on_cpu = all(rows.device.type == "cpu" and rows.dtype == torch.float32 for rows in (queries, keys))
     large = len(queries) * len(keys) >= LEAST_SCORES and len(keys) >= LEAST_KEYS and keys.shape[1] >= LEAST_DIM
-    return on_cpu and large and native()
+    return on_cpu and large and n > 0 and longer(n) < len(keys) and native()
 
 
 @cache
@@ -58,6 +60,7 @@ class Bound:
         self.length, self.error = (found.amax() for found in _rounding(keys))
         self.summing, self.bias_error = SUMMING * (keys.shape[1] + 1), 0 * self.error
         if bias is not None:
+            bias = bias.to(keys)
             self.bias_error = (bias - bias.to(ROUND)).abs().amax() + self.summing * bias.abs().amax()
 
     def __call__(self, listed: Tensor, queries: Tensor) -> Tensor:
@@ -65,7 +68,8 @@ class Bound:
         length, error = _rounding(queries)
         listed = listed.to(queries.dtype)
         error = error * (self.length + self.error) + length * self.error + self.summing * length * self.length
-        return listed + HALF_STEP * listed.abs() + error + self.bias_error
+        flushed = FLUSHED * (1 + length + self.length)
+        return listed + HALF_STEP * listed.abs() + error + self.bias_error + flushed
 
 
 def _rounding(rows: Tensor) -> tuple[Tensor, Tensor]:

@@ -33,6 +33,7 @@ LANES = 32  # keys that share one maximum; FEW_LANES where more than MANY are as
 FEW_LANES, MANY = 8, 16
 SPARE = 5  # rows beyond the last that are looked at, lest the rounding of a block decides who is among the best
 ROUNDING = 1e-5  # more than two computations of a product of unit rows can differ by
+AT_ONCE = 16 * MOST_ROWS  # queries searched in full after others
 DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
 
@@ -64,21 +65,19 @@ def topk(
     scores are then computed in full; what a list cannot prove is searched in full (see `rounded`).
     """
     n = min(n, len(keys))
-    if not (n and rounded.pays(queries, keys)):
+    if not rounded.pays(queries, keys, n):
         return _in_full(queries, keys, n, bias=bias, budget=budget, progress=progress)
-    longer, bound = min(rounded.longer(n), len(keys)), rounded.Bound(keys, bias)
-    found, open_ = list[TopK](), list[Tensor]()
+    longer, bound, found = rounded.longer(n), rounded.Bound(keys, bias), list[_Checked]()
     for rows, blocks in score_blocks(
         queries, keys, bias=bias, width=_width(longer), budget=budget, dtype=rounded.ROUND
     ):
         listed = _nothing(len(rows), longer, queries, rounded.ROUND)
         for start, scores in blocks:
             merge(listed, start, scores)
-        found.append(_scored(listed, rows, keys, n, bias))
-        open_.append(~(found[-1].values[:, -1] > bound(listed.values.amin(1), rows)))
+        found.append(_checked(listed, rows, keys, n, bound, bias))
         if progress:
-            progress(sum(map(len, open_)), len(queries))
-    return _settled(_joined(found), torch.cat(open_), queries, keys, bias=bias, budget=budget)
+            progress(sum(len(part.open) for part in found), len(queries))
+    return _settled(found, queries, keys, bias=bias, budget=budget)
 
 
 def topk_both(
@@ -88,7 +87,7 @@ def topk_both(
 
     They are those of `topk` both ways, up to rounding, and of equal scores at the last place any may be taken.
     """
-    if not (n and rounded.pays(x, z) and rounded.pays(z, x)):
+    if not (rounded.pays(x, z, n) and rounded.pays(z, x, n)):
         nearest_z, nearest_x = _both_ways(x, z, n, x.dtype, budget, progress)
         return in_order(nearest_z), in_order(nearest_x)
     nearest_z, nearest_x = _both_ways(x, z, rounded.longer(n), rounded.ROUND, budget, progress)
@@ -137,31 +136,51 @@ def _both_ways(
 
 
 def _proven(listed: TopK, queries: Tensor, keys: Tensor, n: int, budget: int) -> TopK:
-    """The n best of each list of rounded scores by their scores in full; what these cannot prove is searched in full.
+    """The n best of lists of rounded scores, or of all keys where a list does not tell."""
+    bound = rounded.Bound(keys)
+    found = [
+        _checked(listed.part(start, MOST_ROWS), queries[start : start + MOST_ROWS], keys, n, bound)
+        for start in range(0, len(queries), MOST_ROWS)
+    ]
+    return _settled(found, queries, keys, budget=budget)
+
+
+class _Checked(NamedTuple):
+    """The n best of some lists, and which of them (q,) may not be the best of all keys."""
+
+    best: TopK
+    open: Tensor
+
+
+def _checked(
+    listed: TopK, queries: Tensor, keys: Tensor, n: int, bound: rounded.Bound, bias: Tensor | None = None
+) -> _Checked:
+    """The n best of each list of rounded scores by their scores in full.
 
     If the last of them exceeds what any key that is not on the list can have, they are the best of all.
     """
-    found = _scored(listed, queries, keys, n)
-    open_ = ~(found.values[:, -1] > rounded.Bound(keys)(listed.values.amin(1), queries))
-    return _settled(found, open_, queries, keys, budget=budget)
+    best = _scored(listed, queries, keys, n, bias)
+    return _Checked(best, ~(best.values[:, -1] > bound(listed.values.amin(1), queries)))
 
 
-def _settled(
-    found: TopK, open_: Tensor, queries: Tensor, keys: Tensor, *, bias: Tensor | None = None, budget: int
-) -> TopK:
-    """With what is open (q,) searched in full, in place."""
-    n, places = found.values.shape[1], open_.nonzero()[:, 0]
-    if len(places):
-        again = _in_full(queries[places], keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
-        found.values[places], found.indices[places] = _scored(again, queries[places], keys, n, bias)
-    return found
+def _settled(found: list[_Checked], queries: Tensor, keys: Tensor, *, bias: Tensor | None = None, budget: int) -> TopK:
+    """With what is open searched in full."""
+    best = _joined([part.best for part in found])
+    places = torch.cat([part.open for part in found]).nonzero()[:, 0]
+    n = best.values.shape[1]
+    for some in torch.split(places, AT_ONCE):
+        rows = queries[some]
+        again = _in_full(rows, keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
+        best.values[some], best.indices[some] = _scored(again, rows, keys, n, bias)
+    return best
 
 
-def _scored(listed: TopK, queries: Tensor, keys: Tensor, n: int, bias: Tensor | None = None) -> TopK:
+def _scored(listed: TopK, queries: Tensor, keys: Tensor, n: int, bias: Tensor | None) -> TopK:
     """The n best of each list, by scores that are the same to the last bit in whichever list they are."""
     values = products(queries, keys, listed.indices.to(torch.int32))
     if bias is not None:
         values += bias.to(values)[listed.indices]
+    values.masked_fill_(listed.values == -torch.inf, -torch.inf)  # where there is nothing on the list
     found = in_order(TopK(values, listed.indices))
     return TopK(found.values[:, :n].contiguous(), found.indices[:, :n].contiguous())
 
@@ -220,13 +239,13 @@ def score_blocks(
     block, so that they may be larger than its memory. The bias rides along as one more dimension, which costs less
     than adding it to every score. With `dtype`, rows and keys are rounded to that.
     """
-    dtype = dtype or queries.dtype
+    kind = dtype or queries.dtype
     width = min(width, max(1, len(keys)))
     # The scores themselves, and at most three times as much for picking the candidates of a block.
     most = max(1, min(MOST_ROWS, budget // (4 * width * queries.element_size())))
     blocks_of_rows = max(1, -(-len(queries) // most))
     height = max(1, -(-len(queries) // blocks_of_rows))  # all of one size: a small last block is slow
-    buffer = queries.new_empty(height * width, dtype=dtype)
+    buffer = queries.new_empty(height * width, dtype=kind)
 
     def blocks(rows: Tensor) -> Iterator[tuple[int, Tensor]]:
         for start in list(range(0, len(keys), width)) * passes:
@@ -234,11 +253,11 @@ def score_blocks(
             if bias is not None:
                 columns = torch.cat([columns, bias[start : start + width, None].to(columns)], 1)
             scores = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
-            yield start, torch.mm(rows, columns.to(dtype).T, out=scores)
+            yield start, torch.mm(rows, (columns if dtype is None else columns.to(dtype)).T, out=scores)
 
     for first in range(0, len(queries), height):
         rows = queries[first : first + height]
-        yield rows, blocks((rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1)).to(dtype))
+        yield rows, blocks((rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1)).to(kind))
 
 
 def _width(n: int) -> int:

@@ -10,16 +10,13 @@ import torch
 from bilex.errors import SettingsError
 from bilex.linalg.clusters import cluster, probe
 from bilex.linalg.pairs import products
-from bilex.linalg.topk import ROUNDING, topk, topk_both
+from bilex.linalg.topk import ROUNDING, SPARE, topk, topk_both
 from bilex.retrieval.base import Retrieval, Scaling
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.linalg.topk import Progress, TopK
-
-SPARE = 5
-"""Neighbours beyond the k-th that are looked at, lest the rounding of a block decides which ones are the k nearest."""
 
 
 @dataclass(frozen=True, kw_only=True)
