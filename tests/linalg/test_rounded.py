@@ -109,7 +109,7 @@ def test_fewer_keys_than_a_list_is_long(everywhere):
 def test_a_score_is_the_same_in_every_search(everywhere):
     queries, keys, bias = tables("near")
     found = topk(queries, keys, 10, bias=bias)
-    some = torch.cat([found.indices[7], torch.arange(100)])
+    some = torch.unique(torch.cat([found.indices[7], torch.arange(100)]))
     again = topk(queries[7:8], keys[some], 10, bias=bias[some])
     assert torch.equal(again.values[0], found.values[7])
 
