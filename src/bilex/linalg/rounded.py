@@ -74,5 +74,7 @@ class Bound:
 
 def _rounding(rows: Tensor) -> tuple[Tensor, Tensor]:
     """‖x‖ and ‖x − x̂‖ of every row."""
-    errors = [torch.linalg.vector_norm(part - part.to(ROUND), dim=1) for part in torch.split(rows, AT_ONCE)]
-    return torch.linalg.vector_norm(rows, dim=1), torch.cat(errors)
+    errors, lost = rows.new_empty(len(rows)), rows.new_empty(AT_ONCE, rows.shape[1])
+    for part, error in zip(torch.split(rows, AT_ONCE), torch.split(errors, AT_ONCE), strict=True):
+        torch.linalg.vector_norm(torch.sub(part, part.to(ROUND), out=lost[: len(part)]), dim=1, out=error)
+    return torch.linalg.vector_norm(rows, dim=1), errors

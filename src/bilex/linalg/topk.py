@@ -168,7 +168,7 @@ def _settled(found: list[_Checked], queries: Tensor, keys: Tensor, *, bias: Tens
     best = _joined([part.best for part in found])
     places = torch.cat([part.open for part in found]).nonzero()[:, 0]
     n = best.values.shape[1]
-    for some in torch.split(places, AT_ONCE):
+    for some in torch.split(places, AT_ONCE) if len(places) else ():
         rows = queries[some]
         again = _in_full(rows, keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
         best.values[some], best.indices[some] = _scored(again, rows, keys, n, bias)
