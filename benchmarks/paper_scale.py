@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
 
     Found = tuple[Tensor, float]
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bilex.linalg.topk import BUDGET, topk
+from bilex.linalg.blocks import BUDGET
+from bilex.linalg.topk import topk
 from measuring import Target, begin, best_of, growth, in_full, options, own_process, report
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from bilex.linalg.blocks import logsumexp, score_blocks
 from bilex.linalg.householder import compose, polar
 from bilex.linalg.least_squares import least_squares
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import logsumexp, score_blocks
 from bilex.mapping import LinearMapping
 from bilex.normalize import Normalizer
 from bilex.training.losses import distance_from_start, pair_loss, ranking_loss

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.frames import Library
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
     from bilex.mapping import Mapping
     from bilex.retrieval.base import Direction, Side
     from bilex.table import EmbeddingTable

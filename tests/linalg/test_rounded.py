@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 
 from bilex.linalg import rounded
 from bilex.linalg import topk as kernel
+from bilex.linalg.best import TopK
+from bilex.linalg.blocks import score_blocks
 from bilex.linalg.topk import topk, topk_both
 from bilex.normalize import unit
 
@@ -119,7 +121,7 @@ def test_queries_that_are_no_numbers_prove_nothing(everywhere):
     queries[3] = torch.nan
     found = topk(queries, keys, 5)
     others = torch.arange(len(queries)) != 3
-    assert_exact(kernel.TopK(found.values[others], found.indices[others]), queries[others], keys, 5)
+    assert_exact(TopK(found.values[others], found.indices[others]), queries[others], keys, 5)
     assert not found.values[3].isfinite().any()
 
 
@@ -136,7 +138,7 @@ def test_no_score_exceeds_its_bound(rng_seed, d, scale, with_bias):
     queries, keys = 10**scale * normal(20, d, rng_seed), normal(30, d, rng_seed + 1)
     bias = normal(30, 1, rng_seed + 2)[:, 0] if with_bias else None
     exact = queries.double() @ keys.double().T + (0 if bias is None else bias.double())
-    [(rows, blocks)] = kernel.score_blocks(queries, keys, bias=bias, width=30, dtype=rounded.ROUND)
+    [(rows, blocks)] = score_blocks(queries, keys, bias=bias, width=30, dtype=rounded.ROUND)
     [(_, scores)] = blocks
     assert len(rows) == len(scores) == 20
     bound = rounded.Bound(keys, bias)

@@ -1,11 +1,17 @@
+from itertools import product
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.profiler import ProfilerActivity, profile
 
+from bilex.linalg import best, blocks
+from bilex.linalg import ranks as ranking
 from bilex.linalg import topk as kernel
-from bilex.linalg.topk import logsumexp, ranks, topk, topk_both
+from bilex.linalg.blocks import BUDGET, KEY_BLOCK, MOST_ROWS, logsumexp
+from bilex.linalg.ranks import ranks
+from bilex.linalg.topk import topk, topk_both
 
 MIB = 2**20
 
@@ -48,8 +54,14 @@ def slow_ranks(scores, gold):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Many blocks at little cost; nothing is divisible by anything."""
-    for name, value in {"KEY_BLOCK": 12, "MOST_ROWS": 5, "LANES": 4}.items():
-        monkeypatch.setattr(kernel, name, value)
+    set_sizes(monkeypatch, {"KEY_BLOCK": 12, "MOST_ROWS": 5, "LANES": 4})
+
+
+def set_sizes(patch, sizes):
+    """Wherever they are known."""
+    for module, (name, value) in product([best, blocks, ranking, kernel], sizes.items()):
+        if hasattr(module, name):
+            patch.setattr(module, name, value)
 
 
 @st.composite
@@ -68,7 +80,7 @@ def searches(draw):
         "LANES": draw(st.integers(1, 8)),
         "DENSE": draw(st.sampled_from([1, 8, 1000])),
     }
-    return queries, keys, bias, sizes, draw(st.sampled_from([1, 1000, kernel.BUDGET]))
+    return queries, keys, bias, sizes, draw(st.sampled_from([1, 1000, BUDGET]))
 
 
 @given(searches(), st.integers(1, 200))
@@ -76,8 +88,7 @@ def searches(draw):
 def test_topk_is_exact_for_all_shapes(search, n):
     queries, keys, bias, sizes, budget = search
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in sizes.items():
-            patch.setattr(kernel, name, value)
+        set_sizes(patch, sizes)
         found = topk(queries, keys, n, bias=bias, budget=budget)
     assert_best(found, full(queries, keys, bias), n)
 
@@ -87,8 +98,7 @@ def test_topk_is_exact_for_all_shapes(search, n):
 def test_both_ways_are_exact_for_all_shapes(search, n):
     queries, keys, _, sizes, budget = search
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {**sizes, "EVEN_ROWS": sizes["MOST_ROWS"]}.items():
-            patch.setattr(kernel, name, value)
+        set_sizes(patch, {**sizes, "EVEN_ROWS": sizes["MOST_ROWS"]})
         forward, backward = topk_both(queries, keys, n, budget=budget)
     assert_best(forward, full(queries, keys), n)
     assert_best(backward, full(keys, queries), n)
@@ -112,8 +122,7 @@ def test_ranks_are_exact_for_all_shapes(search, data):
     gold = torch.randint(0, len(keys), (len(queries), width), generator=torch.Generator().manual_seed(0))
     gold[:, 1:][torch.rand(gold[:, 1:].shape, generator=torch.Generator().manual_seed(1)) < 0.5] = -1
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in sizes.items():
-            patch.setattr(kernel, name, value)
+        set_sizes(patch, sizes)
         found = ranks(queries, keys, gold, bias=bias, budget=budget)
     assert found.tolist() == slow_ranks(full(queries, keys, bias), gold).tolist()
 
@@ -128,7 +137,7 @@ def test_topk_with_the_real_block_sizes(m, n, with_bias):
 
 
 def test_more_queries_than_one_block_of_rows():
-    queries, keys = normal(kernel.MOST_ROWS + 3, 4), normal(50, 4, rng_seed=1)
+    queries, keys = normal(MOST_ROWS + 3, 4), normal(50, 4, rng_seed=1)
     assert_best(topk(queries, keys, 2), full(queries, keys), 2, exact=False)
 
 
@@ -167,7 +176,7 @@ def test_no_queries():
 def test_the_budget_does_not_change_the_result():
     queries, keys = integers(23, 5), integers(200, 5, rng_seed=1)
     bias = torch.arange(200) / 256  # with whole numbers as products no two scores are equal, and all are exact
-    results = [topk(queries, keys, 4, bias=bias, budget=budget) for budget in (1, 500, 5000, kernel.BUDGET)]
+    results = [topk(queries, keys, 4, bias=bias, budget=budget) for budget in (1, 500, 5000, BUDGET)]
     for result in results[1:]:
         assert torch.equal(result.values, results[0].values)
         assert torch.equal(result.indices, results[0].indices)
@@ -256,7 +265,7 @@ def hard_tables(kind, m, queries=600):
         return torch.ones(queries, 1), rising[:, None]
     x, falling = torch.tensor([[0.0, 1.0]]).repeat(queries, 1), -rising
     x[::10] = torch.tensor([1.0, 0.0])
-    falling[:: kernel.KEY_BLOCK + 1] = rising[:: kernel.KEY_BLOCK + 1]
+    falling[:: KEY_BLOCK + 1] = rising[:: KEY_BLOCK + 1]
     return x, torch.stack([rising, falling], 1)
 
 
@@ -289,8 +298,7 @@ def test_the_others_stay_within_their_budget(call):
 def test_of_equal_scores_the_lowest_indices_are_taken(search, n):
     queries, keys, bias, sizes, budget = search
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in sizes.items():
-            patch.setattr(kernel, name, value)
+        set_sizes(patch, sizes)
         found = topk(queries, keys, n, bias=bias, budget=budget)
     order = full(queries, keys, bias).sort(dim=1, descending=True, stable=True)
     assert torch.equal(found.indices, order.indices[:, :n])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bilex.alignment import Alignment
     from bilex.fitting import Inputs
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
     from bilex.retrieval import Retrieval
     from bilex.table import EmbeddingTable
 

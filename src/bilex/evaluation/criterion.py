@@ -9,7 +9,7 @@ import torch
 
 from bilex.linalg.contenders import best_of_near
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import TopK, topk
+from bilex.linalg.topk import topk
 from bilex.retrieval import CSLS, Index
 from bilex.training.negatives import gold_lists
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.induction.neighbours import Near
+    from bilex.linalg.best import TopK
 
 
 def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tensor:

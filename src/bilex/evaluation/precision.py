@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.lexicon import LexiconIndex
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
     from bilex.retrieval import Index
     from bilex.retrieval.base import Direction
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
     from bilex.retrieval import CSLS, Index
     from bilex.retrieval.base import Direction
 

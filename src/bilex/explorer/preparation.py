@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bilex.explorer.induced import Induced
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
 
 NICER = 10
 

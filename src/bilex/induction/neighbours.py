@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 
 from bilex.errors import SettingsError
+from bilex.linalg.best import TopK
+from bilex.linalg.blocks import KEY_BLOCK, score_blocks
 from bilex.linalg.contenders import LISTED, best_of_near
-from bilex.linalg.topk import KEY_BLOCK, TopK, score_blocks, topk, topk_both
+from bilex.linalg.topk import topk, topk_both
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

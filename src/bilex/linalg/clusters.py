@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from bilex.linalg.topk import BUDGET, TopK, merge, topk
+from bilex.linalg.best import TopK, merge
+from bilex.linalg.blocks import BUDGET
+from bilex.linalg.topk import topk
 from bilex.normalize import unit
 
 if TYPE_CHECKING:

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg.topk import BUDGET, ROUNDING, TopK, topk
+from bilex.linalg.best import TopK
+from bilex.linalg.blocks import BUDGET, ROUNDING
+from bilex.linalg.topk import topk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
 
 LISTED = 15
 """So many of the nearest keys are worth knowing; more cost more than they save."""

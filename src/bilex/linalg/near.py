@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg.topk import BUDGET, KEY_BLOCK, LANES, MOST_ROWS, ROUNDING, score_blocks
+from bilex.linalg.best import LANES
+from bilex.linalg.blocks import BUDGET, KEY_BLOCK, MOST_ROWS, ROUNDING, score_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
 
 LENGTHS = (32, 48, 64, 96, 128)
 """Numbers of leading components that bounds may be made of."""

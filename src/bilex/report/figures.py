@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bilex.coverage import LexiconIndex
     from bilex.evaluation.precision import Band, Evaluation
     from bilex.lexicon import Lexicon
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bilex.coverage import LexiconIndex
     from bilex.evaluation.hubness import Hubness
     from bilex.lexicon import Lexicon
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
     from bilex.report.examples import Example
     from bilex.report.figures import Figures
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import torch
 
-from bilex.linalg import topk as kernel
+from bilex.linalg.best import TopK, in_order
+from bilex.linalg.blocks import BUDGET
 from bilex.linalg.contenders import best_of_near
 from bilex.linalg.pairs import products
-from bilex.linalg.topk import TopK
+from bilex.linalg.ranks import ranks
+from bilex.linalg.topk import topk, topk_both
 from bilex.normalize import unit
 from bilex.retrieval.partial import MOST, Partial, Search
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
 
 Direction = Literal["forward", "backward"]
 Side = Literal["source", "target"]
@@ -70,7 +72,7 @@ class Retrieval(ABC):
         """What the penalty of no candidate is below, at a small part of its cost: (m,), or nothing."""
         return None
 
-    def index(self, x: Tensor, z: Tensor, *, budget: int = kernel.BUDGET) -> Index:
+    def index(self, x: Tensor, z: Tensor, *, budget: int = BUDGET) -> Index:
         """Both mapped tables, whole, ready for queries in both directions. Penalties are computed at first need."""
         return Index(self, unit(x), unit(z), budget=budget)
 
@@ -87,7 +89,7 @@ class Index:
     retrieval: Retrieval
     x: Tensor
     z: Tensor
-    budget: int = kernel.BUDGET
+    budget: int = BUDGET
     penalties: dict[Side, Tensor | None] = field(default_factory=dict)
     partial: dict[Side, Partial] = field(default_factory=dict)
     """What is known of penalties that are not all computed."""
@@ -138,7 +140,7 @@ class Index:
         assert bias_z is not None
         x = torch.cat([self.x, bias_x[:, None], torch.ones_like(bias_x[:, None])], 1)
         z = torch.cat([self.z, torch.ones_like(bias_z[:, None]), bias_z[:, None]], 1)
-        forward, backward = kernel.topk_both(x, z, n, budget=self.budget, progress=progress)
+        forward, backward = topk_both(x, z, n, budget=self.budget, progress=progress)
         r_x, r_z = self.penalties["source"], self.penalties["target"]
         return (
             self._scored(self.x, forward.indices, "target", r_z, r_x),
@@ -153,7 +155,7 @@ class Index:
         known = self._partial(side, int((gold >= 0).sum()))
         if known is None:
             bias = self._bias(side, progress)
-            return kernel.ranks(queries, self._tables(side)[0], gold, bias=bias, budget=self.budget)
+            return ranks(queries, self._tables(side)[0], gold, bias=bias, budget=self.budget)
         found, known = self._search(queries, side, None, progress).ranks(known, gold)
         self._keep(side, known)
         return found
@@ -228,7 +230,7 @@ class Index:
             scores -= penalty[places]
         if own is not None:
             scores -= own[:, None]
-        return kernel.in_order(TopK(scores, places))
+        return in_order(TopK(scores, places))
 
     def _best(
         self, queries: Tensor, n: int, side: Side, first: int | None, rows: Tensor | None, progress: Progress | None
@@ -239,7 +241,7 @@ class Index:
             listed = TopK(near.values[rows], near.indices[rows])
             return best_of_near(queries, candidates, bias, listed, budget=self.budget, progress=progress)
         bias = bias if bias is None else bias[:first]
-        return kernel.topk(queries, candidates[:first], n, bias=bias, budget=self.budget, progress=progress)
+        return topk(queries, candidates[:first], n, bias=bias, budget=self.budget, progress=progress)
 
     def _own(self, queries: Tensor, direction: Direction, rows: Tensor | None) -> Tensor | None:
         if not self.retrieval.symmetric:

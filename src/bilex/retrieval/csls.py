@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.errors import SettingsError
+from bilex.linalg.blocks import ROUNDING
 from bilex.linalg.clusters import cluster, probe
 from bilex.linalg.pairs import products
-from bilex.linalg.topk import ROUNDING, SPARE, topk, topk_both
+from bilex.linalg.topk import SPARE, topk, topk_both
 from bilex.retrieval.base import Retrieval, Scaling
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress, TopK
+    from bilex.linalg.best import TopK
+    from bilex.linalg.blocks import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg import topk as kernel
+from bilex.linalg.blocks import BUDGET, KEY_BLOCK, ROUNDING, score_blocks
 from bilex.linalg.pairs import products
+from bilex.linalg.ranks import ranks
+from bilex.linalg.topk import topk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress, TopK
+    from bilex.linalg.best import TopK
+    from bilex.linalg.blocks import Progress
 
 MOST = 0.5
 """Where more than this share of the penalties is wanted, all are computed: many more would follow."""
@@ -61,7 +64,7 @@ class Search:
     factor: float
     penalties: Callable[[Tensor], Tensor]
     """Exact penalties of the candidates at some places of their table."""
-    budget: int = kernel.BUDGET
+    budget: int = BUDGET
     progress: Progress | None = None
 
     def topk(self, known: Partial, n: int) -> tuple[TopK, Partial]:
@@ -88,11 +91,11 @@ class Search:
         scores = products(self.queries, self.candidates, gold.clamp_min(0)) - known.values[gold] / self.factor
         level = scores.masked_fill(gold < 0, -torch.inf).amax(1)
         level.masked_fill_(level.isinf(), torch.inf)  # without a gold candidate, all are above it whatever they score
-        known = self._fill(known, self._reach(known, level - kernel.ROUNDING))
-        return kernel.ranks(self.queries, self.candidates, gold, bias=self._bias(known), budget=self.budget), known
+        known = self._fill(known, self._reach(known, level - ROUNDING))
+        return ranks(self.queries, self.candidates, gold, bias=self._bias(known), budget=self.budget), known
 
     def _best(self, queries: Tensor, known: Partial, n: int, progress: Progress | None = None) -> TopK:
-        return kernel.topk(queries, self.candidates, n, bias=self._bias(known), budget=self.budget, progress=progress)
+        return topk(queries, self.candidates, n, bias=self._bias(known), budget=self.budget, progress=progress)
 
     def _settle(self, known: Partial, listed: TopK, n: int) -> Partial:
         """With the exact penalties of the n best of each list: as bounds become exact, others move up."""
@@ -107,8 +110,8 @@ class Search:
     def _reach(self, known: Partial, level: Tensor) -> Tensor:
         """The candidates that seem to score at least the level of any query.  level: (q,)."""
         reached, first = torch.zeros_like(known.exact), 0
-        for rows, blocks in kernel.score_blocks(
-            self.queries, self.candidates, bias=self._bias(known), width=kernel.KEY_BLOCK, budget=self.budget
+        for rows, blocks in score_blocks(
+            self.queries, self.candidates, bias=self._bias(known), width=KEY_BLOCK, budget=self.budget
         ):
             here = level[first : first + len(rows), None]
             for start, scores in blocks:

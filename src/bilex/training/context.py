@@ -9,13 +9,14 @@ import torch
 from torch.nn.functional import embedding_bag
 
 from bilex.errors import SettingsError
+from bilex.linalg.blocks import BUDGET, KEY_BLOCK, score_blocks
 from bilex.linalg.near import pairs_above
-from bilex.linalg.topk import BUDGET, KEY_BLOCK, score_blocks, topk
+from bilex.linalg.topk import topk
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
 
 ITSELF = 1 - 1e-5
 """A cosine from which on a row of the table is taken for the word itself; rounding leaves less than 1."""

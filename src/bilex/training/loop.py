@@ -11,7 +11,7 @@ import torch
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.linalg.topk import Progress
+    from bilex.linalg.blocks import Progress
     from bilex.trace import State, Trace, Value
 
 

@@ -13,7 +13,8 @@ from bilex.linalg.topk import topk
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.linalg.topk import Progress, TopK
+    from bilex.linalg.best import TopK
+    from bilex.linalg.blocks import Progress
 
 WIDTH = 32
 """Near queries kept for each key."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.errors import SettingsError
-from bilex.linalg.topk import ranks
+from bilex.linalg.ranks import ranks
 from bilex.mapping import LinearMapping, Mapping
 from bilex.methods.base import get_method
 from bilex.trace import Trace
