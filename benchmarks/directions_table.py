@@ -19,7 +19,6 @@ method that draws no random numbers is run with one seed.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import statistics
 import time
@@ -31,6 +30,7 @@ import torch
 from bilex import AlignmentError, align, get_method
 from bilex.bench.inputs import some_pairs
 from bilex.bench.published import published
+from measuring import add_line, lines
 from open_directions import DIRECTIONS
 
 
@@ -50,7 +50,7 @@ def main() -> None:
         for direction in args.directions.split(","):
             for system in filter(None, args.systems.split(",")):
                 run(args.output, system, direction, rng_seed, args.pairs)
-    print_table(read(args.output), published() if args.published else {})
+    print_table(lines(args.output), published() if args.published else {})
 
 
 def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | None) -> None:
@@ -58,7 +58,7 @@ def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | N
     name, *settings = system.split()
     method = get_method(name, dict(setting.split("=", 1) for setting in settings))
     rng_seed = rng_seed if method.uses_dev or not method.needs_pairs or pairs is not None else 0
-    if any(_key(known) == (system, pairs, direction, rng_seed) for known in read(output)):
+    if any(_key(known) == (system, pairs, direction, rng_seed) for known in lines(output)):
         return
     source, target = DIRECTIONS[direction].load()
     train = DIRECTIONS[direction].train() if method.needs_pairs else None
@@ -80,13 +80,7 @@ def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | N
         record["rounds"] = [r for r in alignment.trace.records if "induced" in r]
     record["threads"] = torch.get_num_threads()
     record["peak_gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-    with output.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
-
-
-def read(output: Path) -> list[dict[str, Any]]:
-    """All runs so far."""
-    return [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
+    add_line(output, record)
 
 
 def print_table(records: list[dict[str, Any]], beside: dict[str, dict[str, float]]) -> None:

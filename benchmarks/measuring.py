@@ -1,4 +1,4 @@
-"""What the measurements share: options, clocks, peak memory, processes of their own, targets, and how they report."""
+"""What measurements share: options, clocks, peak memory, files, processes of their own, targets, how they report."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from bilex.files import replacing
 from bilex.linalg import rounded
 from bilex.process import thread_variables
 
@@ -134,6 +135,19 @@ def peak() -> int:
     if status.exists():
         return int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """The records of a file of JSON lines; none where there is no file yet."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def add_line(path: Path, record: dict[str, Any]) -> None:
+    """Add a record to a file of JSON lines, which is whole at any time."""
+    with replacing(path) as temporary:
+        text = "".join(json.dumps(one) + "\n" for one in [*lines(path), record])
+        temporary.write_text(text, encoding="utf-8")
 
 
 def own_process(script: str, *arguments: object) -> Any:

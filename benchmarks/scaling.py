@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex import align, get_method
-from bilex.files import replacing
 from bilex.page.charts import Chart, Line, points_of
-from measuring import Target, begin, forget_peak, options, own_process, peak, report, timed
+from measuring import Target, add_line, begin, forget_peak, lines, options, own_process, peak, report, timed
 from open_directions import two_russians
 
 if TYPE_CHECKING:
@@ -68,10 +67,10 @@ def main() -> int:
         return 0
     usual = {"words": args.among, "dim": DIM, "pairs": PAIRS, "threads": args.threads}
     for point in points(args, usual):
-        done = sum(all(known.get(key) == value for key, value in point.items()) for known in read(args.output))
+        done = sum(all(known.get(key) == value for key, value in point.items()) for known in lines(args.output))
         for _ in range(done, args.repeat):
             add(args.output, point)
-    records = best(read(args.output))
+    records = best(lines(args.output))
     if args.plot:
         draw(args.plot, records, usual)
     return report(*told(records, usual), args)
@@ -93,9 +92,7 @@ def add(output: Path, point: Record) -> None:
     """Measure a point and add its line."""
     print("measuring", point, file=sys.stderr, flush=True)
     found = own_process(__file__, output, "--threads", point["threads"], "--point", json.dumps(point))
-    with replacing(output) as temporary:
-        lines = [json.dumps(record) + "\n" for record in [*read(output), point | found]]
-        temporary.write_text("".join(lines), encoding="utf-8")
+    add_line(output, point | found)
 
 
 def measure(point: Record) -> Record:
@@ -115,12 +112,6 @@ def measure(point: Record) -> Record:
         "evaluation_gigabytes": peak() / 1e9,
         "p_at_1": result.scores.p_at_1,
     }
-
-
-def read(output: Path) -> list[Record]:
-    """All lines so far."""
-    lines = output.read_text(encoding="utf-8").splitlines() if output.exists() else []
-    return [json.loads(line) for line in lines]
 
 
 def best(records: list[Record]) -> list[Record]:

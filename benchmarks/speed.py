@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.linalg import rounded
-from measuring import begin, options, timed
+from measuring import add_line, begin, options, timed
 from open_directions import missing
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def main() -> int:
     if args.json:
         print(json.dumps(record))
     if args.history:
-        with args.history.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+        add_line(args.history, record)
     measured = record["measured"].values()
     missed = any(not target["met"] for found in measured for target in found.get("targets", []))
     return int(any("failed" in found for found in measured) or (missed and not args.small))

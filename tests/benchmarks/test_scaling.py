@@ -4,6 +4,7 @@ import json
 import pytest
 
 import scaling
+from measuring import lines
 
 USUAL = {"words": 500, "dim": 300, "pairs": 5000, "threads": 2}
 
@@ -29,7 +30,7 @@ def test_a_point_is_added_as_a_line(tmp_path, monkeypatch):
     output = tmp_path / "points.jsonl"
     for words in (1, 2):
         scaling.add(output, {"threads": 1, "words": words})
-    assert [known["words"] for known in scaling.read(output)] == [1, 2]
+    assert [known["words"] for known in lines(output)] == [1, 2]
     assert json.loads(output.read_text().splitlines()[0])["train_seconds"] == 2.0
     assert list(tmp_path.iterdir()) == [output]
 

@@ -45,3 +45,11 @@ def test_what_needs_data_that_are_not_there_is_left_out_with_the_reason(tmp_path
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)["measured"].values()
     assert found == {"skipped": f"no data at {tmp_path}: set BILEX_SHARED to the folder that has data/unpack.py"}
+
+
+def test_shortcuts_of_training(tmp_path, shared):
+    output, small = tmp_path / "runs.jsonl", ["--words", 500, "--set", "epochs=1", "--set", "refit=false"]
+    done = run("shortcuts.py", output, *small, "--rng-seeds", 0, "--json", shared=shared)
+    (target,) = json.loads(done.stdout)["targets"]
+    assert done.returncode == int(not target["met"]), done.stderr
+    assert [json.loads(line)["unhurried"] for line in output.read_text(encoding="utf-8").splitlines()] == [False, True]
