@@ -143,6 +143,11 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def lines_of(path: Path, what: dict[str, Any]) -> list[dict[str, Any]]:
+    """The records of such a file that have all of this."""
+    return [known for known in lines(path) if known.items() >= what.items()]
+
+
 def add_line(path: Path, record: dict[str, Any]) -> None:
     """Add a record to a file of JSON lines, which is whole at any time."""
     with replacing(path) as temporary:

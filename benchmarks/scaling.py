@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex import align, get_method
 from bilex.page.charts import Chart, Line, points_of
-from measuring import Target, add_line, begin, forget_peak, lines, options, own_process, peak, report, timed
+from measuring import Target, add_line, begin, forget_peak, lines, lines_of, options, own_process, peak, report, timed
 from open_directions import two_russians
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def main() -> int:
         return 0
     usual = {"words": args.among, "dim": DIM, "pairs": PAIRS, "threads": args.threads}
     for point in points(args, usual):
-        done = sum(all(known.get(key) == value for key, value in point.items()) for known in lines(args.output))
-        for _ in range(done, args.repeat):
+        for _ in range(len(lines_of(args.output, point)), args.repeat):
             add(args.output, point)
     records = best(lines(args.output))
     if args.plot:

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from measuring import Target, add_line, begin, lines, options, own_process, report
+from measuring import Target, add_line, begin, lines, lines_of, options, own_process, report
 
 if TYPE_CHECKING:
     Record = dict[str, Any]
@@ -44,7 +44,7 @@ def main() -> int:
 
 def make(output: Path, run: Record) -> None:
     """One run and its line, unless it is there."""
-    if any(all(known.get(key) == value for key, value in run.items()) for known in lines(output)):
+    if lines_of(output, run):
         return
     print("running", run, file=sys.stderr, flush=True)
     arguments = ["--method", run["method"], "--words", run["words"], "--rng-seed", run["rng_seed"]]
