@@ -3,7 +3,7 @@
     python benchmarks/shortcuts.py OUTPUT.jsonl [--words 200000] [--methods rapo] [--set KEY=VALUE ...]
         [--rng-seeds 0,1,2] [--threads 2] [--json]
 
-Runs of `paper_scale.py`, as they are and with penalties searched in full before every epoch, which takes five to eight
+Runs of `paper_scale.py`, as they are and with penalties searched in full before every epoch, which takes up to seven
 times as long. Each run is a line of OUTPUT, written when it is done; runs that are in it already are not made again, so
 that it can be interrupted. All that is in OUTPUT is told. The exit code is 1 if the mean over the seeds of a method and
 its settings is off by more than 0.3 points, either way.
