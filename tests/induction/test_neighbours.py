@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex import SettingsError
-from bilex.induction.neighbours import LEAST_JUDGED, RARE_FROM, Induced, Induction, Near, best_of_some, surest
+from bilex.induction.neighbours import LEAST_JUDGED, RARE_FROM, Induced, Induction, Near, surest
 from bilex.normalize import unit
 
 
@@ -71,6 +71,20 @@ def test_from_neighbours_that_are_known(settings):
     assert found.pairs.tolist() == expected.pairs.tolist()
     torch.testing.assert_close(found.scores, expected.scores)
     assert found.best_cosine == pytest.approx(expected.best_cosine)
+
+
+@pytest.mark.parametrize("keep", [1.0, 0.4])
+def test_what_was_near_before_changes_nothing(keep):
+    x, z = rows(300), rows(250, rng_seed=1)
+    other = rows(300, rng_seed=2)
+    for before in (other, x + 0.1 * other, x[:200]):  # under another map; of other rows
+        near = Induction(direction="union", keep=keep)(before, z, torch.Generator()).near
+        found, expected = (
+            Induction(direction="union", keep=keep)(x, z, torch.Generator().manual_seed(0), before=known)
+            for known in (near, None)
+        )
+        assert torch.equal(found.pairs, expected.pairs)
+        torch.testing.assert_close(found.scores, expected.scores)
 
 
 def test_margin():
@@ -153,21 +167,6 @@ class TestSurest:
     @pytest.mark.parametrize("dev", [None, torch.tensor([[200, 200]])])
     def test_the_share_where_nothing_is_known(self, dev):
         assert surest(self.induced, dev, 0.9, least=0.7).tolist() == self.pairs[30:].tolist()
-
-
-def test_chance():
-    x, z = rows(40), rows(3000, rng_seed=1)
-    scores = x @ z.T
-    whole = best_of_some(x, z, 1.0, generator=torch.Generator())
-    assert whole.indices[:, 0].tolist() == scores.argmax(1).tolist()
-    some = [best_of_some(x, z, 0.3, generator=torch.Generator().manual_seed(seed)) for seed in range(200)]
-    for found in some:
-        torch.testing.assert_close(found.values[:, 0], scores.gather(1, found.indices)[:, 0])
-    share = torch.stack([found.indices == whole.indices for found in some]).double().mean()
-    assert float(share) == pytest.approx(0.3, abs=0.02)
-    second = scores.topk(2).indices[:, 1]
-    share = torch.stack([found.indices[:, 0] == second for found in some]).double().mean()
-    assert float(share) == pytest.approx(0.7 * 0.3, abs=0.02)
 
 
 @pytest.mark.parametrize(

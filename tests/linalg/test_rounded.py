@@ -78,6 +78,25 @@ def test_both_ways_are_exact(everywhere, kind, n):
     assert_exact(backward, z, x, n)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("right", [True, False])
+def test_both_ways_with_what_was_near_before(everywhere, kind, right):
+    x, z, _ = tables(kind, q=700, m=900)
+    scores = x @ z.T
+    known = [(s if right else -s).topk(20, dim=1).indices for s in (scores, scores.T)]
+    forward, backward = topk_both(x, z, 15, known=(known[0], known[1]))
+    assert_exact(forward, x, z, 15)
+    assert_exact(backward, z, x, 15)
+
+
+def test_what_was_near_before_leaves_little_open(everywhere):
+    x, z, _ = tables("near", q=1500)
+    noise = unit(x + 0.02 * normal(1500, 80, 7))
+    known = (noise @ z.T).topk(15, dim=1).indices, (z @ noise.T).topk(15, dim=1).indices
+    topk_both(x, z, 15, known=known)
+    assert sum(everywhere) <= (len(x) + len(z)) / 20
+
+
 @pytest.mark.parametrize("kind", ["integers", "twice"])
 @pytest.mark.parametrize("n", [1, 10, 70])
 def test_of_equal_scores_the_lowest_indices_are_taken(everywhere, kind, n):
@@ -145,6 +164,9 @@ def test_no_score_exceeds_its_bound(rng_seed, d, scale, with_bias):
     for column, score in enumerate(scores.float().T):
         assert (exact[:, column] <= bound(score, queries)).all()
         assert (-exact[:, column] <= bound(-score, queries)).all()
+        low = bound.below(exact[:, column].float(), queries)  # proves that a key that has no more has less than this
+        assert low.dtype == rounded.ROUND
+        assert (bound(low.float(), queries) < exact[:, column]).all()
 
 
 def test_it_pays_in_large_searches_only(monkeypatch):

@@ -104,6 +104,42 @@ def test_both_ways_are_exact_for_all_shapes(search, n):
     assert_best(backward, full(keys, queries), n)
 
 
+def places(kind, scores, n, rng_seed=0):
+    """What a search is told to be near, n and a few of each row: the truth, or not."""
+    width = min(n + 3, scores.shape[1])
+    random = torch.rand(scores.shape, generator=torch.Generator().manual_seed(rng_seed)).argsort(1)[:, :width]
+    best = scores.argsort(1, descending=True)[:, :width]
+    return {"best": best, "random": random, "all the same": random[:, :1].expand(-1, width), "worst": best.flip(1)}[
+        kind
+    ]
+
+
+KNOWN = ["best", "random", "worst", "all the same"]
+
+
+@given(searches(), st.integers(1, 200), st.sampled_from(KNOWN))
+@settings(max_examples=200, deadline=None)
+def test_what_was_near_before_changes_nothing(search, n, kind):
+    queries, keys, _, sizes, budget = search
+    known = places(kind, full(queries, keys), n), places(kind, full(keys, queries), n)
+    with pytest.MonkeyPatch.context() as patch:
+        set_sizes(patch, {**sizes, "EVEN_ROWS": sizes["MOST_ROWS"]})
+        forward, backward = topk_both(queries, keys, n, known=known, budget=budget)
+    assert_best(forward, full(queries, keys), n)
+    assert_best(backward, full(keys, queries), n)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("n", [1, 10, 34, 200, 416])
+def test_the_largest_are_in_the_groups_with_the_largest_maxima(n, turned, dtype):
+    scores = normal(416, 30).to(dtype).T if turned else normal(30, 416).to(dtype)
+    found = best._largest(scores, n)
+    assert torch.equal(found.values.sort(1, descending=True).values, scores.sort(1, descending=True).values[:, :n])
+    assert torch.equal(found.values, scores.gather(1, found.indices))
+    assert all(len(set(row)) == n for row in found.indices.tolist())
+
+
 @pytest.mark.parametrize("n", [1, 10, 40])
 def test_both_ways_with_the_real_block_sizes(n):
     x, z = normal(5001, 8), normal(4163, 8, rng_seed=1)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Literal
 
 import torch
+from torch.nn.functional import normalize
 
-from bilex.induction.neighbours import RARE_FROM, Induction
+from bilex.induction.neighbours import RARE_FROM, Induction, Near
 from bilex.lexicon import Lexicon
-from bilex.normalize import Normalizer, unit
+from bilex.normalize import unit
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -27,6 +29,8 @@ BANDS = (100, 400, 1500)
 RANK_WEIGHT = 0.3
 """By so much two words are less similar if the rank of one is e times that of the other."""
 RANK_STEP = 0.05
+LISTED = 120
+"""Nearest profiles that are listed: profiles are so long that whatever needs no more of their products is fast."""
 
 
 def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spelling) -> Lexicon:
@@ -60,19 +64,34 @@ def similar_profiles(
     profiles = [_profiles(table[:n], [edge for edge in BANDS if ranks and edge < n]) for table in (x, z)]
     if ranks:
         profiles = [unit(torch.cat([profile, _rank_code(n).to(profile)], 1)) for profile in profiles]
-    return Induction(max_rank=n, direction=direction)(profiles[0], profiles[1], generator)
+    near = Near.search(profiles[0], profiles[1], min(n, LISTED))
+    return Induction(max_rank=n, direction=direction)(profiles[0], profiles[1], generator, near)
 
 
 def _profiles(table: Tensor, edges: list[int]) -> Tensor:
     u, s, _ = torch.linalg.svd(table, full_matrices=False)
-    profiles = [_sorted_in_bands((u * s**power) @ u.T, edges) for power in POWERS]
-    return _normalized(torch.cat([_normalized(profile) for profile in profiles], 1))
+    profiles = table.new_empty(len(table), len(POWERS) * len(table))
+    for power, part in zip(POWERS, profiles.chunk(len(POWERS), dim=1), strict=True):
+        part.copy_(_normalize_(_sort_in_bands_((u * s**power) @ u.T, edges)))
+    return _normalize_(profiles)
 
 
-def _sorted_in_bands(similarities: Tensor, edges: list[int]) -> Tensor:
-    """Each row sorted within each band; all bands have the same weight."""
-    bands = torch.tensor_split(similarities, edges, dim=1)
-    return torch.cat([band.sort(1).values / band.shape[1] ** 0.5 for band in bands], 1)
+def _sort_in_bands_(similarities: Tensor, edges: list[int]) -> Tensor:
+    """Each row sorted within each band, in place; all bands have the same weight."""
+    for band in torch.tensor_split(similarities, edges, dim=1):
+        _sort_(band)
+        band /= band.shape[1] ** 0.5
+    return similarities
+
+
+def _sort_(rows: Tensor) -> None:
+    """Each row, in place; on CPUs by NumPy, which is several times as fast."""
+    if rows.device.type != "cpu":
+        rows.copy_(rows.sort(1).values)
+        return
+    parts = [part.numpy() for part in torch.tensor_split(rows, torch.get_num_threads())]
+    with ThreadPoolExecutor(len(parts)) as pool:
+        list(pool.map(lambda part: part.sort(axis=1), parts))
 
 
 def _rank_code(n: int) -> Tensor:
@@ -83,5 +102,8 @@ def _rank_code(n: int) -> Tensor:
     return code
 
 
-def _normalized(rows: Tensor) -> Tensor:
-    return Normalizer.fit(rows, ("unit", "center", "unit"))[1]
+def _normalize_(rows: Tensor) -> Tensor:
+    """Unit, center, unit, in place: these tables are the largest there are here."""
+    normalize(rows, dim=1, out=rows)
+    rows -= rows.mean(0)
+    return normalize(rows, dim=1, out=rows)

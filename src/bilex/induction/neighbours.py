@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 
 from bilex.errors import SettingsError
+from bilex.induction.chance import best_of_some
 from bilex.linalg.best import TopK
-from bilex.linalg.blocks import KEY_BLOCK, score_blocks
 from bilex.linalg.contenders import LISTED, best_of_near
 from bilex.linalg.topk import topk, topk_both
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RARE_FROM = 100.0
 """Among the first words of a table rank says little about how frequent they are."""
+KEPT = 2**25
+"""So many products, 128 MB, are kept where they are needed several times."""
 LEAST_JUDGED = 20
 """Of fewer dev words nothing can be said."""
 
@@ -30,9 +32,14 @@ class Near(NamedTuple):
     z: TopK
 
     @classmethod
-    def search(cls, x: Tensor, z: Tensor, n: int) -> Near:
-        """The n nearest of each."""
-        return cls(*topk_both(x, z, n))
+    def search(cls, x: Tensor, z: Tensor, n: int, *, before: Near | None = None, matrix: Tensor | None = None) -> Near:
+        """The n nearest of each; those of the same rows under another map, `before`, make the search faster.
+
+        matrix: x · zᵀ where it is known.
+        """
+        same = before is not None and (len(before.x.indices), len(before.z.indices)) == (len(x), len(z))
+        known = (before.x.indices, before.z.indices) if before is not None and same else None
+        return cls(*topk_both(x, z, n, known=known, matrix=matrix))
 
     def penalties(self, k: int) -> tuple[Tensor, Tensor]:
         """The r of CSLS of both tables: the means of the k largest products."""
@@ -47,6 +54,8 @@ class Induced(NamedTuple):
     scores: Tensor
     best_cosine: float
     """Mean cosine of each word, of both languages, with its nearest in the other: how near the languages are."""
+    near: Near | None = None
+    """The nearest of all words that were looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,29 +114,36 @@ class Induction:
         """Whether the best is found from the nearest."""
         return self.keep == 1 and not self._by_margin
 
-    def __call__(self, x: Tensor, z: Tensor, generator: Generator, near: Near | None = None) -> Induced:
+    def __call__(
+        self, x: Tensor, z: Tensor, generator: Generator, near: Near | None = None, *, before: Near | None = None
+    ) -> Induced:
         """Propose pairs.  x: (n, d), z: (m, d), unit rows in one space, in order of frequency.
 
-        `near`, at least k nearest of all rows, saves a search where all rows are looked at.
+        `near`, at least k nearest of all rows, saves a search where all rows are looked at; `before`, what an induction
+        from the same words found near under another map, makes it faster.
         """
         reach = self.candidates or self.max_rank
-        if near is None or reach < max(len(x), len(z)):
-            near = Near.search(x[:reach], z[:reach], max(self.k, LISTED if self._from_lists else 1))
+        whole = reach >= max(len(x), len(z))
         x, z = x[:reach], z[:reach]
+        matrix = x @ z.T if self.keep < 1 and len(x) * len(z) <= KEPT else None
+        if near is None or not whole:
+            listed = max(self.k, LISTED if self._from_lists else 1)
+            near = Near.search(x, z, listed, before=before, matrix=matrix)
         r_x, r_z = near.penalties(self.k) if self.k else (0 * side.values[:, 0] for side in near)
         sources = torch.arange(min(self.max_rank, len(x)), device=x.device)
         targets = torch.arange(min(self.max_rank, len(z)), device=z.device)
         found = []
         if self.direction != "backward":
-            found.append(self._best(sources, x, z, near.x, r_x, r_z, generator))
+            found.append(self._best(sources, x, z, near.x, r_x, r_z, generator, matrix))
         if self.direction == "mutual":
             targets = torch.unique(found[0][0][:, 1])
         if self.direction != "forward":
-            pairs, scores = self._best(targets, z, x, near.z, r_z, r_x, generator)
+            turned = None if matrix is None else matrix.T
+            pairs, scores = self._best(targets, z, x, near.z, r_z, r_x, generator, turned)
             found.append((pairs.flip(1), scores))
         joined = _mutual(*found, mean=self.sure == "mean_margin") if self.direction == "mutual" else _joined(found)
         pairs, scores = self._believed(*joined)
-        return Induced(pairs, scores, float((near.x.values[:, 0].mean() + near.z.values[:, 0].mean()) / 2))
+        return Induced(pairs, scores, float((near.x.values[:, 0].mean() + near.z.values[:, 0].mean()) / 2), near)
 
     def most_pairs(self, n: int, m: int) -> int:
         """How many pairs there could be between tables of n and m words."""
@@ -148,6 +164,7 @@ class Induction:
         r_queries: Tensor,
         r_keys: Tensor,
         generator: Generator,
+        matrix: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
         """The best key of some queries: (query, key), and how sure it is; near: the nearest keys of all queries."""
         rarity = torch.log(torch.arange(len(keys), device=keys.device, dtype=keys.dtype) + RARE_FROM)
@@ -157,7 +174,8 @@ class Induction:
         elif self.keep == 1:
             found = topk(queries[words], keys, 2, bias=bias)
         else:
-            found = best_of_some(queries[words], keys, self.keep, bias=bias, generator=generator)
+            some = matrix if matrix is None or len(words) == len(matrix) else matrix[words]
+            found = best_of_some(queries[words], keys, self.keep, bias=bias, generator=generator, matrix=some)
         less = 2 * found.values[:, -1] if self._by_margin else r_queries[words]
         return torch.stack([words, found.indices[:, 0]], 1), 2 * found.values[:, 0] - less
 
@@ -203,31 +221,6 @@ def _as_good_as(pairs: Tensor, dev: Tensor, precision: float) -> int:
 def is_among(pairs: Tensor, others: Tensor) -> Tensor:
     """Which of the pairs (p, 2) are among the others (q, 2): (p,)."""
     return (pairs[:, None] == others[None]).all(2).any(1)
-
-
-def best_of_some(
-    queries: Tensor, keys: Tensor, keep: float, *, bias: Tensor | None = None, generator: Generator
-) -> TopK:
-    """The best-scored key of each query, (q, 1), of those that a coin lets it look at; q · k + bias."""
-    values, indices = [queries.new_empty(0)], [torch.empty(0, dtype=torch.long, device=queries.device)]
-    for rows, blocks in score_blocks(queries, keys, bias=bias, width=KEY_BLOCK):
-        top = rows.new_full((len(rows),), -torch.inf)
-        place = torch.zeros(len(rows), dtype=torch.long, device=rows.device)
-        for start, scores in blocks:
-            dropped = _coins(scores.shape, 1 - keep, generator).to(scores.device)
-            value, column = scores.masked_fill_(dropped, -torch.inf).max(1)
-            place = torch.where(value > top, column + start, place)
-            top = torch.maximum(top, value)
-        values.append(top)
-        indices.append(place)
-    return TopK(torch.cat(values)[:, None], torch.cat(indices)[:, None])
-
-
-def _coins(shape: torch.Size, share: float, generator: Generator) -> Tensor:
-    """True with a probability, to 1 / 65536; four times as fast as by numbers with a point."""
-    count = shape.numel()
-    drawn = torch.randint(-(2**63), 2**63 - 1, (-(-count // 4),), generator=generator)
-    return drawn.view(torch.int16)[:count].view(shape) < round(share * 2**16) - 2**15
 
 
 def together(pairs: Tensor, induced: Tensor) -> Tensor:

@@ -29,6 +29,12 @@ def nothing(rows: int, n: int, like: Tensor, dtype: torch.dtype | None = None) -
     return TopK(values, values.new_zeros((rows, n), dtype=torch.long))
 
 
+def above(floor: Tensor, n: int) -> TopK:
+    """Lists for scores above a floor of each query (q,) only; a place that stays free has the floor, and index -1."""
+    values = floor[:, None].repeat(1, n)
+    return TopK(values, torch.full_like(values, -1, dtype=torch.long))
+
+
 def joined(parts: list[TopK]) -> TopK:
     """The lists of all queries, from those of some of them."""
     values, indices = zip(*parts, strict=True)
@@ -44,8 +50,8 @@ def merge(best: TopK, start: int, scores: Tensor) -> None:
     """
     found = _pick(best, scores)
     if found is None:
-        values, indices = scores.contiguous().topk(min(best.values.shape[1], scores.shape[1]), dim=1)
-        found = torch.arange(len(scores), device=scores.device), values, indices
+        largest = _largest(scores, min(best.values.shape[1], scores.shape[1]))
+        found = torch.arange(len(scores), device=scores.device), *largest
     row, values, indices = found
     values = torch.cat([best.values[row], values], 1)
     indices = torch.cat([best.indices[row], indices + start], 1)
@@ -82,6 +88,21 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     values[place, slot] = candidates[hit, lane]
     indices[place, slot] = lane * grouped.shape[2] + group[hit]
     return row, values, indices
+
+
+def _largest(scores: Tensor, n: int) -> TopK:
+    """The n largest of each row, in any order of equals.
+
+    They are all in the n groups with the largest maxima, which are found first: there are far fewer groups than scores.
+    """
+    lanes = FEW_LANES
+    if scores.shape[1] % lanes or n * lanes * 2 > scores.shape[1]:
+        return TopK(*scores.contiguous().topk(n, dim=1))
+    groups = _maxima(scores, lanes).topk(n, dim=1, sorted=False).indices
+    firsts = torch.arange(0, scores.shape[1], scores.shape[1] // lanes, device=scores.device)
+    places = (groups[:, None] + firsts[:, None]).flatten(1)
+    top = scores.gather(1, places).topk(n, dim=1)
+    return TopK(top.values, places.gather(1, top.indices))
 
 
 def _maxima(scores: Tensor, lanes: int) -> Tensor:

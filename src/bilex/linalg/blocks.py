@@ -38,12 +38,14 @@ def score_blocks(
     budget: int = BUDGET,
     passes: int = 1,
     dtype: torch.dtype | None = None,
+    matrix: Tensor | None = None,
 ) -> Iterator[tuple[Tensor, Iterator[tuple[int, Tensor]]]]:
     """Blocks of queries and, for each, the blocks of scores (start, (rows, width)) that together cover all keys.
 
     The scores live in one buffer that the next block overwrites. The keys are moved to the queries' device block by
     block, so that they may be larger than its memory. The bias rides along as one more dimension, which costs less
-    than adding it to every score. With `dtype`, rows and keys are rounded to that.
+    than adding it to every score. With `dtype`, rows and keys are rounded to that. Blocks of q · kᵀ, `matrix`
+    (q, m), where it is known, are not computed again.
     """
     kind = dtype or queries.dtype
     width = min(width, max(1, len(keys)))
@@ -53,17 +55,22 @@ def score_blocks(
     height = max(1, -(-len(queries) // blocks_of_rows))  # all of one size: a small last block is slow
     buffer = queries.new_empty(height * width, dtype=kind)
 
-    def blocks(rows: Tensor) -> Iterator[tuple[int, Tensor]]:
+    def blocks(first: int, rows: Tensor) -> Iterator[tuple[int, Tensor]]:
         for start in list(range(0, len(keys), width)) * passes:
             columns = keys[start : start + width].to(rows.device)
+            scores = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
+            if matrix is not None:
+                scores.copy_(matrix[first : first + len(rows), start : start + width])
+                yield start, scores if bias is None else scores.add_(bias[start : start + width])
+                continue
             if bias is not None:
                 columns = torch.cat([columns, bias[start : start + width, None].to(columns)], 1)
-            scores = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
             yield start, torch.mm(rows, (columns if dtype is None else columns.to(dtype)).T, out=scores)
 
     for first in range(0, len(queries), height):
         rows = queries[first : first + height]
-        yield rows, blocks((rows if bias is None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1)).to(kind))
+        longer = rows if bias is None or matrix is not None else torch.cat([rows, rows.new_ones(len(rows), 1)], 1)
+        yield rows, blocks(first, longer.to(kind))
 
 
 def logsumexp(

@@ -65,11 +65,19 @@ class Bound:
 
     def __call__(self, listed: Tensor, queries: Tensor) -> Tensor:
         """Of any key whose rounded score is at most the one listed.  listed: (q,), queries: (q, d); result: (q,)."""
-        length, error = _rounding(queries)
         listed = listed.to(queries.dtype)
+        return listed + HALF_STEP * listed.abs() + self._error(queries)
+
+    def below(self, scores: Tensor, queries: Tensor) -> Tensor:
+        """Rounded scores so low that no key that has at most them has these scores, or more.  All: (q,)."""
+        error = self._error(queries)
+        return (scores - error - 3 * HALF_STEP * (scores.abs() + error)).to(ROUND)  # twice, and a little
+
+    def _error(self, queries: Tensor) -> Tensor:
+        """By how much a score is off before it is rounded itself: (q,)."""
+        length, error = _rounding(queries)
         error = error * (self.length + self.error) + length * self.error + self.summing * length * self.length
-        flushed = FLUSHED * (1 + length + self.length)
-        return listed + HALF_STEP * listed.abs() + error + self.bias_error + flushed
+        return error + self.bias_error + FLUSHED * (1 + length + self.length)
 
 
 def _rounding(rows: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,14 +9,17 @@ import torch
 from torch import Tensor
 
 from bilex.linalg import rounded
-from bilex.linalg.best import TopK, in_order, joined, merge, nothing
-from bilex.linalg.blocks import BUDGET, KEY_BLOCK, MOST_ROWS, score_blocks
+from bilex.linalg.best import TopK, above, in_order, joined, merge, nothing
+from bilex.linalg.blocks import BUDGET, KEY_BLOCK, MOST_ROWS, ROUNDING, score_blocks
 from bilex.linalg.pairs import products
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bilex.linalg.blocks import Progress
+
+    Known = tuple[Tensor, Tensor]
+    """Places of rows that should be near, (q, w) and (m, w)."""
 
 EVEN_ROWS = 2496  # of about the size of MOST_ROWS, but a multiple of LANES
 SPARE = 5  # rows beyond the last that are looked at, lest the rounding of a block decides who is among the best
@@ -54,17 +57,36 @@ def topk(
 
 
 def topk_both(
-    x: Tensor, z: Tensor, n: int, *, budget: int = BUDGET, progress: Progress | None = None
+    x: Tensor,
+    z: Tensor,
+    n: int,
+    *,
+    known: Known | None = None,
+    matrix: Tensor | None = None,
+    budget: int = BUDGET,
+    progress: Progress | None = None,
 ) -> tuple[TopK, TopK]:
     """The n largest of x · zᵀ per row of x, and per row of z, from one product of all with all.  x: (q, d), z: (m, d).
 
-    They are those of `topk` both ways, up to rounding, and of equal scores at the last place any may be taken.
+    They are those of `topk` both ways, up to rounding, and of equal scores at the last place any may be taken. At least
+    n of those that were near before (`known`) tell how near the others have to be, which saves time and nothing else,
+    and so does x · zᵀ (`matrix`) where it is small enough to be kept.
     """
-    if not (rounded.pays(x, z, n) and rounded.pays(z, x, n)):
-        nearest_z, nearest_x = _both_ways(x, z, n, x.dtype, budget, progress)
-        return in_order(nearest_z), in_order(nearest_x)
-    nearest_z, nearest_x = _both_ways(x, z, rounded.longer(n), rounded.ROUND, budget, progress)
-    return _proven(nearest_z, x, z, n, budget), _proven(nearest_x, z, x, n, budget)
+    rounds = matrix is None and rounded.pays(x, z, n) and rounded.pays(z, x, n)
+    dtype, listed = (rounded.ROUND, rounded.longer(n)) if rounds else (x.dtype, n)
+    floors = None
+    if known is not None and all(places.shape[1] >= n > 0 for places in known):
+        floors = _floor(x, z, known[0], n, dtype), _floor(z, x, known[1], n, dtype)
+    near_z, near_x = _both_ways(x, z, listed, dtype, floors, matrix, budget, progress)
+    if rounds:
+        return _proven(near_z, x, z, n, budget), _proven(near_x, z, x, n, budget)
+    return _whole(near_z, x, z, budget), _whole(near_x, z, x, budget)
+
+
+def _floor(queries: Tensor, keys: Tensor, known: Tensor, n: int, dtype: torch.dtype) -> Tensor:
+    """Less than the score, in products of this kind, of any of the n best keys of each query: (q,)."""
+    least = products(queries, keys, known.to(torch.int32)).topk(n, dim=1).values[:, -1]
+    return least - ROUNDING if dtype == queries.dtype else rounded.Bound(keys).below(least, queries)
 
 
 def _in_full(
@@ -104,22 +126,36 @@ def _first_of_equals(best: TopK, rows: Tensor, blocks: Iterator[tuple[int, Tenso
 
 
 def _both_ways(
-    x: Tensor, z: Tensor, n: int, dtype: torch.dtype, budget: int, progress: Progress | None
+    x: Tensor,
+    z: Tensor,
+    n: int,
+    dtype: torch.dtype,
+    floors: tuple[Tensor, Tensor] | None,
+    matrix: Tensor | None,
+    budget: int,
+    progress: Progress | None,
 ) -> tuple[TopK, TopK]:
-    """The lists of `topk_both`, in no order, by products of this kind."""
-    nearest_z = [nothing(0, min(n, len(z)), x, dtype)]
-    nearest_x = nothing(len(z), min(n, len(x)), z, dtype)
+    """The lists of `topk_both`, in no order, by products of this kind; with floors (q,), (m,) only what is above."""
+    width_z, width_x = min(n, len(z)), min(n, len(x))
+    nearest_z = nothing(len(x), width_z, x, dtype) if floors is None else above(floors[0], width_z)
+    nearest_x = nothing(len(z), width_x, z, dtype) if floors is None else above(floors[1], width_x)
     done = 0
     for part in torch.split(x, EVEN_ROWS):
-        for rows, blocks in score_blocks(part, z, width=_width(n), budget=budget * 4 // 5, dtype=dtype):
-            nearest_z.append(nothing(len(rows), min(n, len(z)), x, dtype))
+        lower = None if matrix is None else matrix[done:]
+        for rows, blocks in score_blocks(part, z, width=_width(n), budget=budget * 4 // 5, dtype=dtype, matrix=lower):
             for start, scores in blocks:
-                merge(nearest_z[-1], start, scores)
+                merge(nearest_z.part(done, len(rows)), start, scores)
                 merge(nearest_x.part(start, scores.shape[1]), done, scores.T)
             done += len(rows)
             if progress:
                 progress(done, len(x))
-    return joined(nearest_z), nearest_x
+    return nearest_z, nearest_x
+
+
+def _whole(listed: TopK, queries: Tensor, keys: Tensor, budget: int) -> TopK:
+    """Lists in order, those with places that stayed free searched in full."""
+    best = in_order(listed)
+    return _settled([_Checked(best, (best.indices < 0).any(1))], queries, keys, budget=budget)
 
 
 def _proven(listed: TopK, queries: Tensor, keys: Tensor, n: int, budget: int) -> TopK:
@@ -146,7 +182,7 @@ def _checked(
 
     If the last of them exceeds what any key that is not on the list can have, they are the best of all.
     """
-    best = _scored(listed, queries, keys, n, bias)
+    best = scored(listed, queries, keys, n, bias)
     return _Checked(best, ~(best.values[:, -1] > bound(listed.values.amin(1), queries)))
 
 
@@ -158,16 +194,17 @@ def _settled(found: list[_Checked], queries: Tensor, keys: Tensor, *, bias: Tens
     for some in torch.split(places, AT_ONCE) if len(places) else ():
         rows = queries[some]
         again = _in_full(rows, keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
-        best.values[some], best.indices[some] = _scored(again, rows, keys, n, bias)
+        best.values[some], best.indices[some] = scored(again, rows, keys, n, bias)
     return best
 
 
-def _scored(listed: TopK, queries: Tensor, keys: Tensor, n: int, bias: Tensor | None) -> TopK:
+def scored(listed: TopK, queries: Tensor, keys: Tensor, n: int, bias: Tensor | None) -> TopK:
     """The n best of each list, by scores that are the same to the last bit in whichever list they are."""
-    values = products(queries, keys, listed.indices.to(torch.int32))
+    places = listed.indices.clamp_min(0)
+    values = products(queries, keys, places.to(torch.int32))
     if bias is not None:
-        values += bias.to(values)[listed.indices]
-    values.masked_fill_(listed.values == -torch.inf, -torch.inf)  # where there is nothing on the list
+        values += bias.to(values)[places]
+    values.masked_fill_((listed.values == -torch.inf) | (listed.indices < 0), -torch.inf)  # where there is nothing
     found = in_order(TopK(values, listed.indices))
     return TopK(found.values[:, :n].contiguous(), found.indices[:, :n].contiguous())
 

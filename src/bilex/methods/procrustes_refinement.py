@@ -62,12 +62,12 @@ class ProcrustesRefinement(Method):
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
         """The best round by the mean cosine."""
-        unit_z, best = unit(z), float("-inf")
+        unit_z, best, near = unit(z), float("-inf"), None
         for number in range(self.rounds + 1):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
             mapped = unit(x @ w)
             last = number == self.rounds
-            near = None if last else Near.search(mapped, unit_z, max(LISTED, self.induction.k))
+            near = None if last else Near.search(mapped, unit_z, max(LISTED, self.induction.k), before=near)
             cosine = translated_cosine(mapped, unit_z, near=near)
             trace(round=number, pairs=len(pairs), mean_cosine=cosine)
             if number == 0 or cosine > best:

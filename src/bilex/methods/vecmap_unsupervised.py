@@ -125,11 +125,11 @@ class VecMapUnsupervised(Method):
         rounds: int | None = None,
     ) -> Tensor:
         """Rounds of map and pairs until the mean cosine has not grown for a while."""
-        best, since, number = -1.0, 0, 0
+        best, since, number, near = -1.0, 0, 0, None
         while since < self.patience and (rounds is None or number < rounds):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
-            induced = induction(x[: induction.max_rank] @ w, z, generator)
-            pairs, objective = together(seed, induced.pairs), induced.best_cosine
+            induced = induction(x[: induction.max_rank] @ w, z, generator, before=near)
+            pairs, objective, near = together(seed, induced.pairs), induced.best_cosine, induced.near
             since, number = since + 1, number + 1
             if objective > best + GAIN:
                 best, since = objective, 0
