@@ -61,7 +61,7 @@ def score_blocks(
             scores = buffer[: len(rows) * len(columns)].view(len(rows), len(columns))
             if matrix is not None:
                 scores.copy_(matrix[first : first + len(rows), start : start + width])
-                yield start, scores if bias is None else scores.add_(bias[start : start + width])
+                yield start, scores if bias is None else scores.add_(bias[start : start + width].to(scores))
                 continue
             if bias is not None:
                 columns = torch.cat([columns, bias[start : start + width, None].to(columns)], 1)

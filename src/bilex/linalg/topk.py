@@ -77,7 +77,13 @@ def topk_both(
     floors = None
     if known is not None and all(places.shape[1] >= n > 0 for places in known):
         floors = _floor(x, z, known[0], n, dtype), _floor(z, x, known[1], n, dtype)
-    near_z, near_x = _both_ways(x, z, listed, dtype, floors, matrix, budget, progress)
+    near_z = nothing(len(x), min(listed, len(z)), x, dtype) if floors is None else above(floors[0], listed)
+    near_x = nothing(len(z), min(listed, len(x)), z, dtype) if floors is None else above(floors[1], listed)
+    if matrix is None:
+        _list_both(x, z, near_z, near_x, dtype, budget, progress)
+    else:
+        merge(near_z, 0, matrix)
+        merge(near_x, 0, matrix.T)
     if rounds:
         return _proven(near_z, x, z, n, budget), _proven(near_x, z, x, n, budget)
     return _whole(near_z, x, z, budget), _whole(near_x, z, x, budget)
@@ -125,31 +131,19 @@ def _first_of_equals(best: TopK, rows: Tensor, blocks: Iterator[tuple[int, Tenso
             return
 
 
-def _both_ways(
-    x: Tensor,
-    z: Tensor,
-    n: int,
-    dtype: torch.dtype,
-    floors: tuple[Tensor, Tensor] | None,
-    matrix: Tensor | None,
-    budget: int,
-    progress: Progress | None,
-) -> tuple[TopK, TopK]:
-    """The lists of `topk_both`, in no order, by products of this kind; with floors (q,), (m,) only what is above."""
-    width_z, width_x = min(n, len(z)), min(n, len(x))
-    nearest_z = nothing(len(x), width_z, x, dtype) if floors is None else above(floors[0], width_z)
-    nearest_x = nothing(len(z), width_x, z, dtype) if floors is None else above(floors[1], width_x)
-    done = 0
+def _list_both(
+    x: Tensor, z: Tensor, near_z: TopK, near_x: TopK, dtype: torch.dtype, budget: int, progress: Progress | None
+) -> None:
+    """Put the best of both ways on their lists, in no order, by products of this kind."""
+    width, done = _width(near_z.values.shape[1]), 0
     for part in torch.split(x, EVEN_ROWS):
-        lower = None if matrix is None else matrix[done:]
-        for rows, blocks in score_blocks(part, z, width=_width(n), budget=budget * 4 // 5, dtype=dtype, matrix=lower):
+        for rows, blocks in score_blocks(part, z, width=width, budget=budget * 4 // 5, dtype=dtype):
             for start, scores in blocks:
-                merge(nearest_z.part(done, len(rows)), start, scores)
-                merge(nearest_x.part(start, scores.shape[1]), done, scores.T)
+                merge(near_z.part(done, len(rows)), start, scores)
+                merge(near_x.part(start, scores.shape[1]), done, scores.T)
             done += len(rows)
             if progress:
                 progress(done, len(x))
-    return nearest_z, nearest_x
 
 
 def _whole(listed: TopK, queries: Tensor, keys: Tensor, budget: int) -> TopK:
