@@ -149,10 +149,14 @@ def lines_of(path: Path, what: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def add_line(path: Path, record: dict[str, Any]) -> None:
-    """Add a record to a file of JSON lines, which is whole at any time."""
+    """Add a record to a file of JSON lines."""
+    write_lines(path, [*lines(path), record])
+
+
+def write_lines(path: Path, records: Sequence[dict[str, Any]]) -> None:
+    """Make a file of JSON lines anew; it is whole at any time."""
     with replacing(path) as temporary:
-        text = "".join(json.dumps(one) + "\n" for one in [*lines(path), record])
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
 
 
 def own_process(script: str, *arguments: object) -> Any:

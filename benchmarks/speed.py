@@ -6,7 +6,7 @@
 Each is a script beside this one, run in a process of its own with its defaults; it says what it compares. What needs
 the data of BILEX_SHARED is left out with the reason where they are not there. --scaling runs the scaling study too,
 which keeps its points in that file and goes on with it. --history adds a line to a file: date, machine, versions and
-all figures. --small takes small sizes, to try it all out: the figures then mean nothing, and no target is missed.
+all figures; it is there from the first measurement on, and grows with the others. --small takes small sizes, to try it all out: the figures then mean nothing, and no target is missed.
 
 The exit code is 1 if a target is missed or a measurement fails. At full size it takes hours.
 """
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.linalg import rounded
-from measuring import add_line, begin, options, timed
+from measuring import begin, lines, options, timed, write_lines
 from open_directions import missing
 
 if TYPE_CHECKING:
@@ -61,14 +61,15 @@ def main() -> int:
     names = [name for name in args.only or SMALL if name != "scaling" or args.scaling or args.only]
     record: dict[str, Any] = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "small": args.small}
     record |= {"machine": machine(args.threads), "measured": {}}
+    history = lines(args.history) if args.history else []
     for name in names:
         record["measured"][name] = found = run(name, args)
+        if args.history:
+            write_lines(args.history, [*history, record])
         if not args.json:
             print_part(name, found)
     if args.json:
         print(json.dumps(record))
-    if args.history:
-        add_line(args.history, record)
     measured = record["measured"].values()
     missed = any(not target["met"] for found in measured for target in found.get("targets", []))
     return int(any("failed" in found for found in measured) or (missed and not args.small))
@@ -111,8 +112,8 @@ def machine(threads: int) -> dict[str, Any]:
 def cpu() -> str:
     """The model of the processor, as far as the system tells."""
     told = Path("/proc/cpuinfo")
-    lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    said = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in said if line.startswith("model name")]
     return models[0] if models else platform.processor() or platform.machine()
 
 

@@ -36,13 +36,14 @@ def test_each_key_is_looked_at_with_a_probability():
 
 
 @pytest.mark.usefixtures("by_rounded_rows")
-def test_the_best_by_score_and_bias_of_those_with_a_coin():
+@pytest.mark.parametrize("keep", [0.2, 0.005])  # with the latter, fewer keys are looked at than a list is long
+def test_the_best_by_score_and_bias_of_those_with_a_coin(keep):
     x, z, bias = rows(30), rows(2500, rng_seed=1), torch.linspace(-0.2, 0.2, 2500)
     coins = torch.randint(-(2**63), 2**63 - 1, (30 * 2080 // 4,), generator=torch.Generator().manual_seed(0))
     more = torch.randint(-(2**63), 2**63 - 1, (30 * 420 // 4,), generator=_after(30 * 2080 // 4))
     drawn = torch.cat([coins.view(torch.int16).view(30, 2080), more.view(torch.int16).view(30, 420)], 1)
-    scores = (x @ z.T + bias).masked_fill(drawn < round(0.8 * 2**16) - 2**15, -torch.inf)
-    found = draw(x, z, 0.2, bias=bias)
+    scores = (x @ z.T + bias).masked_fill(drawn < round((1 - keep) * 2**16) - 2**15, -torch.inf)
+    found = draw(x, z, keep, bias=bias)
     assert found.indices[:, 0].tolist() == scores.argmax(1).tolist()
     torch.testing.assert_close(found.values[:, 0], scores.amax(1))
 

@@ -40,7 +40,10 @@ def best_of_some(
         for start, scores in blocks:
             _drop_(scores, 1 - keep, generator)
             merge(listed, start, scores)
-        found.append(scored(listed, rows, keys, 1, bias) if rounds else listed)
+        if rounds:
+            listed.values[listed.values < -LOW / 2] = -torch.inf  # lest they are scored again, as if looked at
+            listed = scored(listed, rows, keys, 1, bias)
+        found.append(listed)
     return joined(found)
 
 
