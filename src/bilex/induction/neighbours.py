@@ -37,8 +37,9 @@ class Near(NamedTuple):
 
         matrix: x · zᵀ where it is known.
         """
-        same = before is not None and (len(before.x.indices), len(before.z.indices)) == (len(x), len(z))
-        known = (before.x.indices, before.z.indices) if before is not None and same else None
+        known = None
+        if before is not None and (len(before.x.indices), len(before.z.indices)) == (len(x), len(z)):
+            known = before.x.indices, before.z.indices
         return cls(*topk_both(x, z, n, known=known, matrix=matrix))
 
     def penalties(self, k: int) -> tuple[Tensor, Tensor]:
