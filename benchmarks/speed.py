@@ -6,9 +6,10 @@
 Each is a script beside this one, run in a process of its own with its defaults; it says what it compares. What needs
 the data of BILEX_SHARED is left out with the reason where they are not there. --scaling runs the scaling study too,
 which keeps its points in that file and goes on with it. --history adds a line to a file: date, machine, versions and
-all figures; it is there from the first measurement on, and grows with the others. --small takes small sizes, to try it all out: the figures then mean nothing, and no target is missed.
+all figures; it is there from the first measurement on, and grows with the others. --small takes small sizes, to try it
+all out: the figures then mean nothing, and no target is missed.
 
-The exit code is 1 if a target is missed or a measurement fails. At full size it takes hours.
+The exit code is 1 if a target is missed or a measurement fails. At full size it takes an hour and a half.
 """
 
 from __future__ import annotations
