@@ -50,7 +50,7 @@ def best_of_some(
 def _drop_(scores: Tensor, share: float, generator: Generator) -> None:
     """Make scores so low that they do not count, each with a probability, to 1 / 65536.
 
-    Coins of 16 bits are drawn four at a time, and what a coin is short of is taken off: three times as fast as masks.
+    Coins of 16 bits are drawn four at a time, and what a coin is short of is taken off, which is faster than a mask.
     """
     count = scores.numel()
     drawn = torch.randint(-(2**63), 2**63 - 1, (-(-count // 4),), generator=generator)
