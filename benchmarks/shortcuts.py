@@ -4,13 +4,15 @@
         [--rng-seeds 0,1,2] [--threads 2] [--json]
 
 Runs of `paper_scale.py`, as they are and with penalties searched in full before every epoch, which takes up to seven
-times as long. Each run is a line of OUTPUT, written when it is done; runs that are in it already are not made again, so
-that it can be interrupted. All that is in OUTPUT is told. The exit code is 1 if the mean over the seeds of a method and
-its settings is off by more than 0.3 points, either way.
+times as long. Each run is a line of OUTPUT, written when it is done; runs that are in it already are not made again. A
+run that was interrupted goes on from its last epoch, from a folder beside OUTPUT that ends in .running, and its seconds
+are null. All that is in OUTPUT is told. The exit code is 1 if the mean over the seeds of a method and its settings is
+off by more than 0.3 points, either way.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from statistics import mean
@@ -50,8 +52,11 @@ def make(output: Path, run: Record) -> None:
     arguments = ["--method", run["method"], "--words", run["words"], "--rng-seed", run["rng_seed"]]
     arguments += [text for setting in run["settings"] for text in ("--set", setting)]
     arguments += ["--unhurried"] if run["unhurried"] else []
-    found = own_process(str(SCRIPT), *arguments, "--threads", run["threads"])
-    add_line(output, run | {"p_at_1": found["P@1"], "seconds": found["all (s)"]})
+    arguments += ["--threads", run["threads"]]
+    state = output.with_name("-".join(map(str, [output.stem, *arguments])).replace("/", "-") + ".running")
+    found = own_process(str(SCRIPT), *arguments, "--checkpoint", state)
+    add_line(output, run | {"p_at_1": found["P@1"], "seconds": found.get("all (s)")})
+    shutil.rmtree(state, ignore_errors=True)
 
 
 def compared(runs: list[Record]) -> tuple[dict[str, Any], list[Target]]:

@@ -36,8 +36,10 @@ def test_a_run_is_made_once(tmp_path, monkeypatch):
     one = {key: value for key, value in run(0, 0, unhurried=True, settings=["k=5"]).items() if key != "p_at_1"}
     for _ in range(2):
         shortcuts.make(tmp_path / "runs.jsonl", one)
-    ((_, *arguments),) = made
+    ((_, *arguments, state),) = made
+    assert state.parent == tmp_path
     assert arguments == [
-        *("--method", "rapo", "--words", 500, "--rng-seed", 0, "--set", "k=5", "--unhurried", "--threads", 2)
+        *("--method", "rapo", "--words", 500, "--rng-seed", 0, "--set", "k=5", "--unhurried", "--threads", 2),
+        "--checkpoint",
     ]
     assert lines(tmp_path / "runs.jsonl") == [{**one, "p_at_1": 80.0, "seconds": 3.0}]

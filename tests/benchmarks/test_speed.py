@@ -53,3 +53,15 @@ def test_shortcuts_of_training(tmp_path, shared):
     (target,) = json.loads(done.stdout)["targets"]
     assert done.returncode == int(not target["met"]), done.stderr
     assert [json.loads(line)["unhurried"] for line in output.read_text(encoding="utf-8").splitlines()] == [False, True]
+
+
+def test_a_run_goes_on_from_its_checkpoint_and_tells_no_time(tmp_path, shared):
+    few = ["--method", "rapo_semi", "--words", 500, "--set", "rounds=1", "--set", "base.epochs=2"]
+    first, again = (
+        run("paper_scale.py", *few, "--unhurried", "--checkpoint", tmp_path / "state", shared=shared) for _ in range(2)
+    )
+    assert first.returncode == again.returncode == 0, again.stderr
+    assert json.loads(first.stdout)["P@1"] == json.loads(again.stdout)["P@1"]
+    assert "all (s)" in first.stdout
+    assert "(s)" not in again.stdout
+    assert len(again.stderr.splitlines()) < len(first.stderr.splitlines())

@@ -89,6 +89,19 @@ def test_both_ways_with_what_was_near_before(everywhere, kind, right):
     assert_exact(backward, z, x, 15)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("right", [True, False])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_one_way_with_what_was_near_before(everywhere, kind, right, with_bias):
+    queries, keys, bias = tables(kind)
+    bias = bias if with_bias else None
+    scores = queries @ keys.T + (0 if bias is None else bias)
+    known = (scores if right else -scores).topk(12, dim=1).indices.to(torch.int32)
+    plain, found = (topk(queries, keys, 10, bias=bias, known=places) for places in (None, known))
+    assert_exact(found, queries, keys, 10, bias)
+    assert torch.equal(found.values, plain.values)
+
+
 def test_what_was_near_before_leaves_little_open(everywhere):
     x, z, _ = tables("near", q=1500)
     noise = unit(x + 0.02 * normal(1500, 80, 7))

@@ -32,13 +32,15 @@ def topk(
     n: int,
     *,
     bias: Tensor | None = None,
+    known: Tensor | None = None,
     budget: int = BUDGET,
     progress: Progress | None = None,
 ) -> TopK:
     """The n largest of q · kᵀ + b per query.  queries: (q, d), keys: (m, d), bias: (m,); fewer than n if m < n.
 
     Where that is faster, rounded rows are multiplied, for longer lists, whose scores are then computed in full; what a
-    list cannot prove is searched in full (see `rounded`).
+    list cannot prove is searched in full (see `rounded`). There, at least n keys of each query that were near before
+    (`known`: (q, w)) tell how near the others have to be, which saves time and nothing else.
     """
     n = min(n, len(keys))
     if not rounded.pays(queries, keys, n):
@@ -47,7 +49,8 @@ def topk(
     for rows, blocks in score_blocks(
         queries, keys, bias=bias, width=_width(longer), budget=budget, dtype=rounded.ROUND
     ):
-        listed = nothing(len(rows), longer, queries, rounded.ROUND)
+        here = slice(done := sum(len(part.open) for part in found), done + len(rows))
+        listed = _begun(rows, keys, n, longer, None if known is None else known[here], bound, bias)
         for start, scores in blocks:
             merge(listed, start, scores)
         found.append(_checked(listed, rows, keys, n, bound, bias))
@@ -73,26 +76,40 @@ def topk_both(
     and so does x · zᵀ (`matrix`) where it is small enough to be kept.
     """
     rounds = matrix is None and rounded.pays(x, z, n) and rounded.pays(z, x, n)
-    dtype, listed = (rounded.ROUND, rounded.longer(n)) if rounds else (x.dtype, n)
-    floors = None
-    if known is not None and all(places.shape[1] >= n > 0 for places in known):
-        floors = _floor(x, z, known[0], n, dtype), _floor(z, x, known[1], n, dtype)
-    near_z = nothing(len(x), min(listed, len(z)), x, dtype) if floors is None else above(floors[0], listed)
-    near_x = nothing(len(z), min(listed, len(x)), z, dtype) if floors is None else above(floors[1], listed)
+    listed = rounded.longer(n) if rounds else n
+    of_z, of_x = (rounded.Bound(z), rounded.Bound(x)) if rounds else (None, None)
+    known_z, known_x = known or (None, None)
+    near_z, near_x = _begun(x, z, n, listed, known_z, of_z), _begun(z, x, n, listed, known_x, of_x)
     if matrix is None:
-        _list_both(x, z, near_z, near_x, dtype, budget, progress)
+        _list_both(x, z, near_z, near_x, budget, progress)
     else:
         merge(near_z, 0, matrix)
         merge(near_x, 0, matrix.T)
-    if rounds:
-        return _proven(near_z, x, z, n, budget), _proven(near_x, z, x, n, budget)
+    if of_z and of_x:
+        return _proven(near_z, x, z, n, of_z, budget), _proven(near_x, z, x, n, of_x, budget)
     return _whole(near_z, x, z, budget), _whole(near_x, z, x, budget)
 
 
-def _floor(queries: Tensor, keys: Tensor, known: Tensor, n: int, dtype: torch.dtype) -> Tensor:
-    """Less than the score, in products of this kind, of any of the n best keys of each query: (q,)."""
-    least = products(queries, keys, known.to(torch.int32)).topk(n, dim=1).values[:, -1]
-    return least - ROUNDING if dtype == queries.dtype else rounded.Bound(keys).below(least, queries)
+def _begun(
+    queries: Tensor,
+    keys: Tensor,
+    n: int,
+    listed: int,
+    known: Tensor | None,
+    bound: rounded.Bound | None,
+    bias: Tensor | None = None,
+) -> TopK:
+    """Lists with nothing on them yet, and room only for what may be among the n best, by the keys that are known.
+
+    They are for rounded scores where there is a bound for these.
+    """
+    if known is None or not known.shape[1] >= n > 0:
+        return nothing(len(queries), min(listed, len(keys)), queries, None if bound is None else rounded.ROUND)
+    scores = products(queries, keys, known.to(torch.int32))
+    if bias is not None:
+        scores += bias.to(scores)[known.long()]
+    least = scores.topk(n, dim=1).values[:, -1]
+    return above(least - ROUNDING if bound is None else bound.below(least, queries), listed)
 
 
 def _in_full(
@@ -131,10 +148,9 @@ def _first_of_equals(best: TopK, rows: Tensor, blocks: Iterator[tuple[int, Tenso
             return
 
 
-def _list_both(
-    x: Tensor, z: Tensor, near_z: TopK, near_x: TopK, dtype: torch.dtype, budget: int, progress: Progress | None
-) -> None:
-    """Put the best of both ways on their lists, in no order, by products of this kind."""
+def _list_both(x: Tensor, z: Tensor, near_z: TopK, near_x: TopK, budget: int, progress: Progress | None) -> None:
+    """Put the best of both ways on their lists, in no order, by products of the kind of these."""
+    dtype = near_z.values.dtype
     width, done = _width(near_z.values.shape[1]), 0
     for part in torch.split(x, EVEN_ROWS):
         for rows, blocks in score_blocks(part, z, width=width, budget=budget * 4 // 5, dtype=dtype):
@@ -152,9 +168,8 @@ def _whole(listed: TopK, queries: Tensor, keys: Tensor, budget: int) -> TopK:
     return _settled([_Checked(best, (best.indices < 0).any(1))], queries, keys, budget=budget)
 
 
-def _proven(listed: TopK, queries: Tensor, keys: Tensor, n: int, budget: int) -> TopK:
+def _proven(listed: TopK, queries: Tensor, keys: Tensor, n: int, bound: rounded.Bound, budget: int) -> TopK:
     """The n best of lists of rounded scores, or of all keys where a list does not tell."""
-    bound = rounded.Bound(keys)
     found = [
         _checked(listed.part(start, MOST_ROWS), queries[start : start + MOST_ROWS], keys, n, bound)
         for start in range(0, len(queries), MOST_ROWS)

@@ -61,7 +61,7 @@ class KeptPenalties:
         return self._keep(probe(keys, cluster(queries), self.width, probes=PROBES))
 
     def _search(self, keys: Tensor, queries: Tensor, progress: Progress | None) -> Tensor:
-        return self._keep(topk(keys, queries, self.width, progress=progress))
+        return self._keep(topk(keys, queries, self.width, known=self.near, progress=progress))
 
     def _keep(self, found: TopK) -> Tensor:
         self.near = found.indices.to(torch.int32)
