@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from bilex.files import replacing
-from bilex.linalg import rounded
+from bilex.linalg import topk as kernel
 from bilex.process import thread_variables
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def in_full(run: Callable[[], Any]) -> Callable[[], Any]:
     """The same call on a processor that is not faster with rounded rows: they are multiplied as they are."""
 
     def call() -> Any:
-        with mock.patch.object(rounded, "pays", return_value=False):
+        with mock.patch.object(kernel, "ROUNDINGS", ()):
             return run()
 
     return call

@@ -67,11 +67,12 @@ def extras() -> dict[str, dict[str, Any]]:
 
 
 def processors() -> dict[str, Any]:
-    """Of the machine, those of them that this process may use, and whether they are fast with rounded numbers."""
-    from bilex.linalg.rounded import native
+    """Of the machine, those of them that this process may use, and the rounded numbers that they are fast with."""
+    from bilex.linalg import eight, sixteen
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"all": os.cpu_count(), "usable": usable, "bfloat16": native()}
+    fast = [name for name, native in (("int8", eight.native), ("bfloat16", sixteen.native)) if native()]
+    return {"all": os.cpu_count(), "usable": usable, "fast_with": fast}
 
 
 def threads() -> dict[str, Any]:

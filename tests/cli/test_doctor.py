@@ -1,7 +1,7 @@
 import pytest
 
 from bilex import doctor
-from bilex.linalg import rounded
+from bilex.linalg import eight, sixteen
 
 
 def test_for_people(bilex):
@@ -19,11 +19,12 @@ def test_json(bilex):
     assert found["threads"]["torch"] >= 1
 
 
-@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("fast", [[], ["int8"], ["bfloat16"], ["int8", "bfloat16"]])
 def test_what_the_processor_is_fast_with(bilex, monkeypatch, fast):
-    monkeypatch.setattr(rounded, "native", lambda: fast)
-    assert bilex("doctor", "--json").json["processors"]["bfloat16"] is fast
-    assert ("bfloat16" in bilex("doctor").out) is fast
+    monkeypatch.setattr(eight, "native", lambda: "int8" in fast)
+    monkeypatch.setattr(sixteen, "native", lambda: "bfloat16" in fast)
+    assert bilex("doctor", "--json").json["processors"]["fast_with"] == fast
+    assert ("fast with " + " and ".join(fast) in bilex("doctor").out) is bool(fast)
 
 
 def test_missing_extras_have_their_line(monkeypatch):

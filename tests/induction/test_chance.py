@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex.induction.chance import best_of_some
-from bilex.linalg import rounded
+from bilex.linalg.sixteen import Sixteen
 from bilex.normalize import unit
 
 
@@ -16,7 +16,7 @@ def draw(x, z, keep, rng_seed=0, **how):
 
 @pytest.fixture(params=[False, True], ids=["full", "rounded"])
 def by_rounded_rows(request, monkeypatch):
-    monkeypatch.setattr(rounded, "pays", lambda *_: request.param)
+    monkeypatch.setattr(Sixteen, "pays", staticmethod(lambda *_: request.param))
 
 
 @pytest.mark.usefixtures("by_rounded_rows")

@@ -1,21 +1,38 @@
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bilex.linalg import rounded
+from bilex.linalg import eight, rounded, sixteen
 from bilex.linalg import topk as kernel
 from bilex.linalg.best import TopK
-from bilex.linalg.blocks import score_blocks
+from bilex.linalg.blocks import BUDGET
+from bilex.linalg.eight import Eight
+from bilex.linalg.sixteen import Sixteen
 from bilex.linalg.topk import topk, topk_both
 from bilex.normalize import unit
 
 
+def whole_products(a, b, out=None):
+    """Of a processor that has no fast ones, or a torch without the function."""
+    found = (a.long() @ b.long()).to(torch.int32)
+    return found if out is None else out.copy_(found)
+
+
 @pytest.fixture
-def everywhere(monkeypatch):
+def products(monkeypatch):
+    if not eight.native():
+        monkeypatch.setattr(torch, "_int_mm", whole_products, raising=False)
+
+
+@pytest.fixture(params=[(Eight,), (Sixteen,), (Eight, Sixteen)], ids=["8", "16", "8 then 16"])
+def everywhere(request, monkeypatch, products):
     """Every search is made with rounded rows first; the fixture lists how many queries had to be searched in full."""
     in_full, searched = kernel._in_full, []
-    monkeypatch.setattr(rounded, "pays", lambda queries, keys, n: n > 0 and rounded.longer(n) < len(keys))
+    monkeypatch.setattr(kernel, "ROUNDINGS", request.param)
+    for kind in request.param:
+        pays = staticmethod(lambda queries, keys, n, kind=kind: n > 0 and kind.longer(n) < len(keys))
+        monkeypatch.setattr(kind, "pays", pays)
 
     def spy(queries, *arguments, **how):
         searched.append(len(queries))
@@ -163,36 +180,99 @@ def test_rows_too_short_to_be_told_from_zero_prove_nothing(everywhere):
     assert sum(everywhere) == len(queries)
 
 
+@pytest.mark.parametrize("kind", [Eight, Sixteen])
 @given(st.integers(0, 2**32), st.sampled_from([1, 7, 300]), st.floats(-4, 4), st.booleans())
 @settings(max_examples=60, deadline=None)
-def test_no_score_exceeds_its_bound(rng_seed, d, scale, with_bias):
+def test_no_score_exceeds_its_bound(kind, rng_seed, d, scale, with_bias):
     """Every score is at most what is said of its own rounded one, and the same from below."""
     queries, keys = 10**scale * normal(20, d, rng_seed), normal(30, d, rng_seed + 1)
-    bias = normal(30, 1, rng_seed + 2)[:, 0] if with_bias else None
+    bias = 10**scale * normal(30, 1, rng_seed + 2)[:, 0] if with_bias else None
     exact = queries.double() @ keys.double().T + (0 if bias is None else bias.double())
-    [(rows, blocks)] = score_blocks(queries, keys, bias=bias, width=30, dtype=rounded.ROUND)
-    [(_, scores)] = blocks
+    rounding = kind.of(queries, keys, bias=bias, budget=BUDGET)
+    assume(rounding is not None)
+    with pytest.MonkeyPatch.context() as patched:
+        if not eight.native():
+            patched.setattr(torch, "_int_mm", whole_products, raising=False)
+        [(rows, blocks)] = rounding.blocks(0, 20, width=30, budget=BUDGET)
+        [(_, scores)] = blocks
     assert len(rows) == len(scores) == 20
-    bound = rounded.Bound(keys, bias)
-    for column, score in enumerate(scores.float().T):
-        assert (exact[:, column] <= bound(score, queries)).all()
-        assert (-exact[:, column] <= bound(-score, queries)).all()
-        low = bound.below(exact[:, column].float(), queries)  # proves that a key that has no more has less than this
-        assert low.dtype == rounded.ROUND
-        assert (bound(low.float(), queries) < exact[:, column]).all()
+    assert scores.dtype == rounding.dtype
+    error = rounding.at_most(0 * scores[:, 0], 0) if kind is Eight else 0
+    for column, score in enumerate(scores.T):
+        most = rounding.at_most(score, 0)
+        assert (exact[:, column] <= most).all()
+        if kind is Eight:
+            assert (exact[:, column] >= most - 2 * (error - rounding.shift) - 1e-6 * error.abs()).all()
+        else:
+            assert (-exact[:, column] <= rounding.at_most(-score, 0)).all()
+        low = rounding.below(exact[:, column].float(), 0)  # proves that a key that has no more has less than this
+        assert low.dtype == rounding.dtype
+        assert (rounding.at_most(low, 0) < exact[:, column]).all()
 
 
-def test_it_pays_in_large_searches_only(monkeypatch):
-    monkeypatch.setattr(rounded, "native", lambda: True)
-    small, large = torch.ones(10, 300), torch.ones(20_000, 300)
-    assert rounded.pays(large, large, 10)
-    assert not rounded.pays(small, large, 10)
-    assert not rounded.pays(large, small, 10)
-    assert not rounded.pays(large[:, :20], large[:, :20], 10)
-    assert not rounded.pays(large.double(), large.double(), 10)
-    assert not rounded.pays(large.to("meta"), large.to("meta"), 10)
-    monkeypatch.setattr(rounded, "native", lambda: False)
-    assert not rounded.pays(large, large, 10)
+def test_a_bias_rides_along_in_whole_numbers(products):
+    queries, keys, bias = unit(normal(50, 60)), unit(normal(900, 60, 1)), 0.3 * normal(900, 1, 2)[:, 0] + 5
+    rounding = Eight.of(queries, keys, bias=bias, budget=BUDGET)
+    [(_, blocks)] = rounding.blocks(0, 50, width=900, budget=BUDGET)
+    [(_, scores)] = blocks
+    torch.testing.assert_close(
+        scores * rounding.unit + rounding.shift, queries @ keys.T + bias, rtol=0, atol=float(rounding.most)
+    )
+    assert rounding.bias_error < 1e-4
+
+
+@pytest.mark.parametrize("bias", [1e5, torch.inf, torch.nan])
+def test_a_bias_too_large_is_left_to_finer_numbers(bias):
+    queries, keys = unit(normal(50, 60)), unit(normal(90, 60, 1))
+    biases = torch.zeros(90)
+    biases[3] = bias
+    assert Eight.of(queries, keys, bias=biases, budget=BUDGET) is None
+
+
+def test_whole_numbers_stay_within_the_budget():
+    queries, keys = unit(normal(50, 60)), unit(normal(90, 60, 1))
+    assert Eight.of(queries, keys, bias=None, budget=140 * 60) is None
+    assert Eight.of(queries, keys, bias=None, budget=140 * 100) is not None
+
+
+@pytest.mark.parametrize("everywhere", [(Eight, Sixteen)], indirect=True)
+def test_what_is_hopeless_is_left_to_finer_numbers(monkeypatch, everywhere):
+    """After the first block of queries, all of which are open."""
+    asked, blocks = [], Eight.blocks
+
+    def spy(self, *arguments, **how):
+        for part in blocks(self, *arguments, **how):
+            asked.append(len(part[0]))
+            yield part
+
+    monkeypatch.setattr(Eight, "blocks", spy)
+    queries, keys, _ = tables("crowded", q=6000)
+    assert_exact(topk(queries, keys, 10), queries, keys, 10)
+    assert asked == [2000]
+
+
+@pytest.mark.parametrize("kind", [Eight, Sixteen])
+def test_it_pays_in_large_searches_only(monkeypatch, kind):
+    module = eight if kind is Eight else sixteen
+    monkeypatch.setattr(module, "native", lambda: True)
+    small, large = (torch.ones(1, 300).expand(rows, -1) for rows in (10, 60_000))
+    assert kind.pays(large, large, 10)
+    assert not kind.pays(large, large, 0)
+    assert not kind.pays(small, large, 10)
+    assert not kind.pays(large, small, 10)
+    assert not kind.pays(large[:, :20], large[:, :20], 10)
+    assert not kind.pays(large.double(), large.double(), 10)
+    assert not kind.pays(large.to("meta"), large.to("meta"), 10)
+    monkeypatch.setattr(module, "native", lambda: False)
+    assert not kind.pays(large, large, 10)
+
+
+def test_long_lists_and_few_rows_are_not_worth_whole_numbers(monkeypatch):
+    monkeypatch.setattr(eight, "native", lambda: True)
+    large = torch.ones(1, 300).expand(60_000, -1)
+    assert not Eight.pays(large[:5000], large, 10)
+    assert not Eight.pays(large, large, 50)
+    assert Sixteen.pays(large, large, 50) == sixteen.native()
 
 
 @pytest.mark.parametrize(
@@ -200,9 +280,34 @@ def test_it_pays_in_large_searches_only(monkeypatch):
 )
 def test_what_processors_tell(monkeypatch, told, expected):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: told, raising=False)
-    assert rounded.native.__wrapped__() is (expected and torch.backends.mkldnn.is_available())
+    assert sixteen.native.__wrapped__() is (expected and torch.backends.mkldnn.is_available())
 
 
 def test_older_releases_tell_nothing(monkeypatch):
     monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
-    assert not rounded.native.__wrapped__()
+    assert not rounded.processor_has("avx512_bf16")
+    assert not eight.native.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("multiply", "expected"),
+    [
+        (whole_products, True),
+        (lambda a, b: whole_products(a, b).clamp(-(2**15), 2**15 - 1), False),  # as some processors sum
+        (None, False),
+    ],
+)
+def test_whole_products_are_tried_first(monkeypatch, multiply, expected):
+    monkeypatch.setattr(eight, "processor_has", lambda *names: True)
+
+    def refuse(a, b):
+        raise RuntimeError("not on this device")
+
+    monkeypatch.setattr(torch, "_int_mm", multiply or refuse, raising=False)
+    assert eight.native.__wrapped__() is expected
+
+
+def test_a_torch_without_whole_products_does_without(monkeypatch):
+    monkeypatch.setattr(eight, "processor_has", lambda *names: True)
+    monkeypatch.delattr(torch, "_int_mm", raising=False)
+    assert not eight.native.__wrapped__()

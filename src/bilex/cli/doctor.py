@@ -47,7 +47,8 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _fast(processors: dict[str, Any]) -> str:
-    return ", fast with bfloat16: large searches begin with it" if processors["bfloat16"] else ""
+    fast = " and ".join(processors["fast_with"])
+    return f", fast with {fast}: large searches begin so" if fast else ""
 
 
 def _extra(extra: dict[str, Any]) -> str:

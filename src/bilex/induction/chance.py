@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg import rounded
 from bilex.linalg.best import TopK, joined, merge, nothing
 from bilex.linalg.blocks import KEY_BLOCK, score_blocks
+from bilex.linalg.sixteen import Sixteen
 from bilex.linalg.topk import scored
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ def best_of_some(
 ) -> TopK:
     """The best-scored key of each query, (q, 1), of those that a coin lets it look at; q · k + bias.
 
-    matrix: q · kᵀ where it is known. Large searches list the best by rounded rows (see `rounded`), of which the best in
+    matrix: q · kᵀ where it is known. Large searches list the best by rounded rows (see `sixteen`), of which the best in
     full is taken; that nobody else is better is not proven, as it is by chance who is looked at.
     """
-    rounds = matrix is None and rounded.pays(queries, keys, 1)
-    dtype, n = (rounded.ROUND, rounded.longer(1)) if rounds else (queries.dtype, 1)
+    rounds = matrix is None and Sixteen.pays(queries, keys, 1)
+    dtype, n = (Sixteen.dtype, Sixteen.longer(1)) if rounds else (queries.dtype, 1)
     found = [nothing(0, 1, queries)]
     for rows, blocks in score_blocks(queries, keys, bias=bias, width=KEY_BLOCK, dtype=dtype, matrix=matrix):
         listed = nothing(len(rows), n, queries, dtype)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 LANES = 32  # keys that share one maximum; FEW_LANES where more than MANY are asked for
-FEW_LANES, MANY = 8, 16
+FEW_LANES, MANY = 16, 16
 DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
 
@@ -25,8 +25,14 @@ class TopK(NamedTuple):
 
 def nothing(rows: int, n: int, like: Tensor, dtype: torch.dtype | None = None) -> TopK:
     """Lists with nothing on them yet."""
-    values = like.new_full((rows, n), -torch.inf, dtype=dtype)
+    dtype = dtype or like.dtype
+    values = like.new_full((rows, n), lowest(dtype), dtype=dtype)
     return TopK(values, values.new_zeros((rows, n), dtype=torch.long))
+
+
+def lowest(dtype: torch.dtype) -> float:
+    """What no score is below."""
+    return -torch.inf if dtype.is_floating_point else torch.iinfo(dtype).min
 
 
 def above(floor: Tensor, n: int) -> TopK:
@@ -83,7 +89,7 @@ def _pick(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | None:
     if len(row) * widest > few:
         return None
     slot = torch.arange(len(hit), device=hit.device) - (count.cumsum(0) - count)[place]
-    values = scores.new_full((len(row), widest), -torch.inf)
+    values = scores.new_full((len(row), widest), lowest(scores.dtype))
     indices = hit.new_zeros(values.shape)
     values[place, slot] = candidates[hit, lane]
     indices[place, slot] = lane * grouped.shape[2] + group[hit]
