@@ -13,7 +13,7 @@ which h are the best target of somebody, the searches are
 and the bare products are of these shapes, one after the other, in blocks of the fastest of several shapes, into one
 buffer, in float32. All take turns; the least of several runs counts. The exit code is 1 above 1.2 times. As the nearest
 words are known after the first search, little of the other two has to be computed; and processors that are faster with
-rounded rows begin with these. So the ratios to the first product alone are told, too, as it is and rounded.
+rounded rows begin with these. So the ratios to the first product alone are told, too, as it is and in 16 bits.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ def everywhere(request, monkeypatch, products):
         pays = staticmethod(lambda queries, keys, n, kind=kind: n > 0 and kind.longer(n) < len(keys))
         monkeypatch.setattr(kind, "pays", pays)
 
-    def spy(queries, *arguments, **how):
-        searched.append(len(queries))
-        return in_full(queries, *arguments, **how)
+    def spy(search, **how):
+        searched.append(len(search.queries))
+        return in_full(search, **how)
 
     monkeypatch.setattr(kernel, "_in_full", spy)
     return searched

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 LANES = 32  # keys that share one maximum; FEW_LANES where more than MANY are asked for
-FEW_LANES, MANY = 16, 16
+FEW_LANES, MANY = 8, 16
 DENSE = 8  # while fewer than one score in DENSE is a candidate, the candidates are picked singly
 
 

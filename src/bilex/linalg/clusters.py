@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SIZE = 400
 """Rows of a cluster, on average."""
-PROBES = 4
+PROBES = 2
 """Clusters that are looked into for each row, unless told otherwise."""
 SAMPLE, ROUNDS = 30, 4
 """The centroids are found in so many rounds of k-means, from so many rows for each of them."""

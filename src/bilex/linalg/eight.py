@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bilex.linalg.blocks import Blocks
 
 MOST = 127
-LEAST_ROWS = 8000
+LEAST_ROWS = 4000
 """Of either table; to round fewer takes as long as they save."""
 KEYS_A_PLACE = 1000
 """For each place of a list; in fewer keys, lists take longer than the products."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -48,9 +49,9 @@ def topk(
     of each query that were near before (`known`: (q, w)) tell how near the others have to be, which saves time and
     nothing else.
     """
-    n = min(n, len(keys))
-    found = _by_rounding(queries, keys, n, ROUNDINGS, bias=bias, known=known, budget=budget, progress=progress)
-    return _in_full(queries, keys, n, bias=bias, budget=budget, progress=progress) if found is None else found
+    search = _Search(queries, keys, min(n, len(keys)), bias, known, budget)
+    found = _by_rounding(search, ROUNDINGS, progress)
+    return _in_full(search, progress=progress) if found is None else found
 
 
 def topk_both(
@@ -69,107 +70,103 @@ def topk_both(
     n of those that were near before (`known`) tell how near the others have to be, which saves time and nothing else,
     and so does x · zᵀ (`matrix`) where it is small enough to be kept.
     """
-    rounding, finer = (None, ()) if matrix is not None else _first(ROUNDINGS, x, z, n, budget=budget, both=True)
-    of_x = None if rounding is None else rounding.backward()
-    known_z, known_x = known or (None, None)
-    near_z, near_x = _begun(x, z, n, known_z, rounding), _begun(z, x, n, known_x, of_x)
+    of_x, of_z = known or (None, None)
+    forward, backward = _Search(x, z, n, None, of_x, budget), _Search(z, x, n, None, of_z, budget)
+    rounding, finer = (None, ()) if matrix is not None else _first(ROUNDINGS, forward, backward)
+    inverse = None if rounding is None else rounding.backward()
+    near_z, near_x = _begun(forward, rounding), _begun(backward, inverse)
     if matrix is None:
         _list_both(x, z, near_z, near_x, rounding, budget, progress)
     else:
         merge(near_z, 0, matrix)
         merge(near_x, 0, matrix.T)
-    if rounding is None or of_x is None:
-        return _whole(near_z, x, z, budget), _whole(near_x, z, x, budget)
-    return (
-        _proven(near_z, x, z, n, rounding, finer, known_z, budget),
-        _proven(near_x, z, x, n, of_x, finer, known_x, budget),
-    )
+    return _finished(near_z, forward, rounding, finer), _finished(near_x, backward, inverse, finer)
 
 
-def _first(
-    kinds: Kinds, queries: Tensor, keys: Tensor, n: int, *, bias: Tensor | None = None, budget: int, both: bool = False
-) -> tuple[Rounding | None, Kinds]:
-    """The first kind of rounding that pays, if any does, or that pays both ways; and the kinds after it."""
+@dataclass(frozen=True)
+class _Search:
+    """The n best keys of each query, by products and a bias; where some are known that should be near."""
+
+    queries: Tensor
+    keys: Tensor
+    n: int
+    bias: Tensor | None
+    known: Tensor | None
+    budget: int
+
+    def of(self, queries: Tensor | slice) -> _Search:
+        """For some of the queries."""
+        known = None if self.known is None else self.known[queries]
+        return replace(self, queries=self.queries[queries], known=known)
+
+    def least(self) -> Tensor | None:
+        """What the n-th best key of each query has at least, (q,), by those that are known, if they are enough."""
+        if self.known is None or not self.known.shape[1] >= self.n > 0:
+            return None
+        scores = products(self.queries, self.keys, self.known.to(torch.int32))
+        if self.bias is not None:
+            scores += self.bias.to(scores)[self.known.long()]
+        return scores.topk(self.n, dim=1).values[:, -1]
+
+
+def _first(kinds: Kinds, search: _Search, *others: _Search) -> tuple[Rounding | None, Kinds]:
+    """The first kind of rounding that pays, for other searches too, if any does; and the kinds after it."""
     for i, kind in enumerate(kinds):
-        if kind.pays(queries, keys, n) and (not both or kind.pays(keys, queries, n)):
-            rounding = kind.of(queries, keys, bias=bias, budget=budget)
+        if all(kind.pays(each.queries, each.keys, each.n) for each in (search, *others)):
+            rounding = kind.of(search.queries, search.keys, bias=search.bias, budget=search.budget)
             if rounding is not None:
                 return rounding, kinds[i + 1 :]
     return None, ()
 
 
-def _by_rounding(
-    queries: Tensor,
-    keys: Tensor,
-    n: int,
-    kinds: Kinds,
-    *,
-    bias: Tensor | None,
-    known: Tensor | None,
-    budget: int,
-    progress: Progress | None = None,
-) -> TopK | None:
+def _by_rounding(search: _Search, kinds: Kinds, progress: Progress | None = None) -> TopK | None:
     """By the first of these kinds that pays, and what it leaves open by the others; None if none pays."""
-    rounding, finer = _first(kinds, queries, keys, n, bias=bias, budget=budget)
+    rounding, finer = _first(kinds, search)
     if rounding is None:
         return None
-    found, done = list[_Checked](), 0
-    for part, blocks in rounding.blocks(0, len(queries), width=_width(rounding.longer(n), rounding), budget=budget):
-        rows = queries[done : done + len(part)]
-        hints = None if known is None else known[done : done + len(part)]
-        least = _least(rows, keys, n, hints, bias)
-        if least is None:
-            listed = nothing(len(rows), rounding.longer(n), queries, rounding.dtype)
-        else:
-            listed = above(rounding.below(least, done), rounding.longer(n))
+    found, done, count = list[_Checked](), 0, len(search.queries)
+    width = _width(rounding.longer(search.n), rounding)
+    for rows, blocks in rounding.blocks(0, count, width=width, budget=search.budget):
+        part = search.of(slice(done, done + len(rows)))
+        listed = _begun(part, rounding, done)
         for start, scores in blocks:
             merge(listed, start, scores)
-        found.append(_checked(listed, rows, keys, n, rounding, done, bias))
-        done += len(part)
+        found.append(_checked(listed, part, rounding, done))
+        done += len(rows)
         if progress:
-            progress(done, len(queries))
+            progress(done, count)
         if finer and found[-1].open.float().mean() > HOPELESS:
-            rest = len(queries) - done
-            found.append(_Checked(nothing(rest, n, queries), torch.ones(rest, dtype=torch.bool)))
+            rest = search.queries[done:]
+            found.append(_Checked(nothing(len(rest), search.n, rest), torch.ones(len(rest), dtype=torch.bool)))
             break
-    return _settled(found, queries, keys, finer, bias=bias, known=known, budget=budget)
+    return _settled(found, search, finer)
 
 
-def _begun(queries: Tensor, keys: Tensor, n: int, known: Tensor | None, rounding: Rounding | None) -> TopK:
+def _begun(search: _Search, rounding: Rounding | None, first: int = 0) -> TopK:
     """Lists with nothing on them yet, and room only for what may be among the n best, by the keys that are known.
 
-    They are for rounded scores where there is a rounding.
+    They are for rounded scores where there is a rounding, of whose queries these are some, from the first on.
     """
-    listed = n if rounding is None else rounding.longer(n)
-    least = _least(queries, keys, n, known, None)
+    listed, least = search.n if rounding is None else rounding.longer(search.n), search.least()
     if least is None:
-        return nothing(len(queries), min(listed, len(keys)), queries, None if rounding is None else rounding.dtype)
-    return above(least - ROUNDING if rounding is None else rounding.below(least, 0), listed)
+        dtype = None if rounding is None else rounding.dtype
+        return nothing(len(search.queries), min(listed, len(search.keys)), search.queries, dtype)
+    return above(least - ROUNDING if rounding is None else rounding.below(least, first), listed)
 
 
-def _least(queries: Tensor, keys: Tensor, n: int, known: Tensor | None, bias: Tensor | None) -> Tensor | None:
-    """What the n-th best key of each query has at least, (q,), by those that are known, (q, w), if they are enough."""
-    if known is None or not known.shape[1] >= n > 0:
-        return None
-    scores = products(queries, keys, known.to(torch.int32))
-    if bias is not None:
-        scores += bias.to(scores)[known.long()]
-    return scores.topk(n, dim=1).values[:, -1]
-
-
-def _in_full(
-    queries: Tensor, keys: Tensor, n: int, *, bias: Tensor | None, budget: int, progress: Progress | None = None
-) -> TopK:
-    """By the products of the rows as they are."""
-    more = min(n + 1, len(keys))  # one more tells whether a score that is left out equals the last that is not
+def _in_full(search: _Search, *, more: int = 0, progress: Progress | None = None) -> TopK:
+    """By the products of the rows as they are, and some more than n."""
+    queries, keys = search.queries, search.keys
+    n = min(search.n + more, len(keys))
+    asked = min(n + 1, len(keys))  # one more tells whether a score that is left out equals the last that is not
     width = _width(n)
     best = [nothing(0, n, queries)]
-    for rows, blocks in score_blocks(queries, keys, bias=bias, width=width, budget=budget, passes=2):
-        found = nothing(len(rows), more, queries)
+    for rows, blocks in score_blocks(queries, keys, bias=search.bias, width=width, budget=search.budget, passes=2):
+        found = nothing(len(rows), asked, queries)
         for start, scores in islice(blocks, -(-len(keys) // width)):
             merge(found, start, scores)
         found = in_order(found)
-        tied = found.values[:, n - 1] == found.values[:, -1] if more > n > 0 else found.values.new_empty(0)
+        tied = found.values[:, n - 1] == found.values[:, -1] if asked > n > 0 else found.values.new_empty(0)
         found = TopK(found.values[:, :n], found.indices[:, :n])
         if tied.any():  # the scores are computed again, in the same blocks and hence to the same bits
             _first_of_equals(found, tied.nonzero()[:, 0], blocks)
@@ -218,28 +215,14 @@ def _list_both(
                 progress(done, len(x))
 
 
-def _whole(listed: TopK, queries: Tensor, keys: Tensor, budget: int) -> TopK:
-    """Lists in order, those with places that stayed free searched in full."""
-    best = in_order(listed)
-    return _settled([_Checked(best, (best.indices < 0).any(1))], queries, keys, (), budget=budget)
-
-
-def _proven(
-    listed: TopK,
-    queries: Tensor,
-    keys: Tensor,
-    n: int,
-    rounding: Rounding,
-    finer: Kinds,
-    known: Tensor | None,
-    budget: int,
-) -> TopK:
-    """The n best of lists of rounded scores, or of all keys where a list does not tell."""
-    found = [
-        _checked(listed.part(first, MOST_ROWS), queries[first : first + MOST_ROWS], keys, n, rounding, first)
-        for first in range(0, len(queries), MOST_ROWS)
-    ]
-    return _settled(found, queries, keys, finer, known=known, budget=budget)
+def _finished(listed: TopK, search: _Search, rounding: Rounding | None, finer: Kinds) -> TopK:
+    """The n best of lists of all queries, or of all keys where a list does not tell."""
+    if rounding is None:
+        best = in_order(listed)
+        return _settled([_Checked(best, (best.indices < 0).any(1))], search, finer)
+    starts = range(0, len(search.queries), MOST_ROWS)
+    parts = ((start, listed.part(start, MOST_ROWS), search.of(slice(start, start + MOST_ROWS))) for start in starts)
+    return _settled([_checked(some, part, rounding, start) for start, some, part in parts], search, finer)
 
 
 class _Checked(NamedTuple):
@@ -249,43 +232,24 @@ class _Checked(NamedTuple):
     open: Tensor
 
 
-def _checked(
-    listed: TopK,
-    queries: Tensor,
-    keys: Tensor,
-    n: int,
-    rounding: Rounding,
-    first: int,
-    bias: Tensor | None = None,
-) -> _Checked:
+def _checked(listed: TopK, search: _Search, rounding: Rounding, first: int) -> _Checked:
     """The n best of each list of rounded scores by their scores in full.
 
     If the last of them exceeds what any key that is not on the list can have, they are the best of all.
     """
-    best = scored(listed, queries, keys, n, bias)
+    best = scored(listed, search.queries, search.keys, search.n, search.bias)
     return _Checked(best, ~(best.values[:, -1] > rounding.at_most(listed.values.amin(1), first)))
 
 
-def _settled(
-    found: list[_Checked],
-    queries: Tensor,
-    keys: Tensor,
-    finer: Kinds,
-    *,
-    bias: Tensor | None = None,
-    known: Tensor | None = None,
-    budget: int,
-) -> TopK:
+def _settled(found: list[_Checked], search: _Search, finer: Kinds) -> TopK:
     """With what is open searched again, by finer kinds of rounding, or in full."""
     best = joined([part.best for part in found])
     places = torch.cat([part.open for part in found]).nonzero()[:, 0]
-    n = best.values.shape[1]
     for some in torch.split(places, AT_ONCE) if len(places) else ():
-        rows, hints = queries[some], None if known is None else known[some]
-        again = _by_rounding(rows, keys, n, finer, bias=bias, known=hints, budget=budget)
+        rest = search.of(some)
+        again = _by_rounding(rest, finer)
         if again is None:
-            more = _in_full(rows, keys, min(n + SPARE, len(keys)), bias=bias, budget=budget)
-            again = scored(more, rows, keys, n, bias)
+            again = scored(_in_full(rest, more=SPARE), rest.queries, rest.keys, best.values.shape[1], rest.bias)
         best.values[some], best.indices[some] = again
     return best
 
