@@ -270,7 +270,7 @@ def test_it_pays_in_large_searches_only(monkeypatch, kind):
 def test_long_lists_and_few_rows_are_not_worth_whole_numbers(monkeypatch):
     monkeypatch.setattr(eight, "native", lambda: True)
     large = torch.ones(1, 300).expand(60_000, -1)
-    assert not Eight.pays(large[:5000], large, 10)
+    assert not Eight.pays(large[: eight.LEAST_ROWS - 1], large, 10)
     assert not Eight.pays(large, large, 50)
     assert Sixteen.pays(large, large, 50) == sixteen.native()
 
