@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EVEN_ROWS = 2496  # of about the size of MOST_ROWS, but a multiple of LANES
 SPARE = 5  # rows beyond the last that are looked at, lest the rounding of a block decides who is among the best
 AT_ONCE = 16 * MOST_ROWS  # queries searched again after others
-HOPELESS = 0.5  # where a rounding leaves more than this share of some queries open, the others are not tried with it
+TRIED, HOPELESS = 256, 0.5  # where a rounding leaves more than this share of so many open, it is not gone on with
 ROUNDINGS: Kinds = (Eight, Sixteen)  # the coarsest first: it is the fastest, and leaves the most open
 
 
@@ -125,8 +125,9 @@ def _by_rounding(search: _Search, kinds: Kinds, progress: Progress | None = None
     if rounding is None:
         return None
     found, done, count = list[_Checked](), 0, len(search.queries)
-    width = _width(rounding.longer(search.n), rounding)
-    for rows, blocks in rounding.blocks(0, count, width=width, budget=search.budget):
+    how = {"width": _width(rounding.longer(search.n), rounding), "budget": search.budget}
+    tried = TRIED if finer else 0
+    for rows, blocks in chain(rounding.blocks(0, tried, **how), rounding.blocks(tried, count, **how)):
         part = search.of(slice(done, done + len(rows)))
         listed = _begun(part, rounding, done)
         for start, scores in blocks:
