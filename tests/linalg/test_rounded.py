@@ -231,8 +231,8 @@ def test_a_bias_too_large_is_left_to_finer_numbers(bias):
 
 def test_whole_numbers_stay_within_the_budget():
     queries, keys = unit(normal(50, 60)), unit(normal(90, 60, 1))
-    assert Eight.of(queries, keys, bias=None, budget=140 * 60) is None
-    assert Eight.of(queries, keys, bias=None, budget=140 * 100) is not None
+    assert Eight.of(queries, keys, bias=None, budget=2 * 140 * 60) is None
+    assert Eight.of(queries, keys, bias=None, budget=2 * 140 * 100) is not None
 
 
 @pytest.mark.parametrize("everywhere", [(Eight, Sixteen)], indirect=True)

@@ -62,7 +62,7 @@ class Eight:
     @classmethod
     def of(cls, queries: Tensor, keys: Tensor, *, bias: Tensor | None, budget: int) -> Eight | None:
         """Both tables in whole numbers, or None: if they take too much memory, or have no steps that suit the bias."""
-        if (len(queries) + len(keys)) * (queries.shape[1] + BIAS_COLUMNS + EVEN) > budget:
+        if (len(queries) + len(keys)) * (queries.shape[1] + BIAS_COLUMNS + EVEN) > budget // 2:
             return None
         steps = [_step(rows) for rows in (queries, keys)]
         if not all(LEAST_STEP < step < 1 / LEAST_STEP for step in steps):
@@ -77,8 +77,9 @@ class Eight:
         return cls(*rounded, shift=shift, bias_error=bias_error)
 
     def blocks(self, first: int, count: int, *, width: int, budget: int) -> Iterator[Blocks]:
-        """Rounded scores of some queries with all keys."""
-        return score_blocks(self.queries.rows[first : first + count], self.keys.rows, width=width, budget=budget)
+        """Rounded scores of some queries with all keys; the other half of the budget is for the tables."""
+        rows = self.queries.rows[first : first + count]
+        return score_blocks(rows, self.keys.rows, width=width, budget=budget // 2)
 
     def at_most(self, listed: Tensor, first: int) -> Tensor:
         """What a key has at most whose rounded score is at most the one listed: (q,)."""
