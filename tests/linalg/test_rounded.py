@@ -235,9 +235,9 @@ def test_whole_numbers_stay_within_the_budget():
     assert Eight.of(queries, keys, bias=None, budget=2 * 140 * 100) is not None
 
 
-@pytest.mark.parametrize("everywhere", [(Eight, Sixteen)], indirect=True)
-def test_what_is_hopeless_is_left_to_finer_numbers(monkeypatch, everywhere):
-    """After the first few queries, all of which are open."""
+@pytest.fixture
+def asked(monkeypatch):
+    """How many queries whole numbers were asked for, block by block."""
     asked, blocks = [], Eight.blocks
 
     def spy(self, *arguments, **how):
@@ -246,9 +246,26 @@ def test_what_is_hopeless_is_left_to_finer_numbers(monkeypatch, everywhere):
             yield part
 
     monkeypatch.setattr(Eight, "blocks", spy)
+    return asked
+
+
+@pytest.mark.parametrize("everywhere", [(Eight, Sixteen)], indirect=True)
+def test_what_is_hopeless_is_left_to_finer_numbers(everywhere, asked):
+    """After the first few queries, all of which are open."""
     queries, keys, _ = tables("crowded", q=6000)
     assert_exact(topk(queries, keys, 10), queries, keys, 10)
     assert asked == [kernel.TRIED]
+
+
+@pytest.mark.parametrize("everywhere", [(Eight, Sixteen)], indirect=True)
+@pytest.mark.parametrize(("turned", "tried"), [(False, 1), (True, 2)])
+def test_what_is_hopeless_either_way_is_left_to_finer_numbers(everywhere, asked, turned, tried):
+    x, z, _ = tables("crowded", q=600, m=500)
+    x, z = (z, x) if turned else (x, z)
+    forward, backward = topk_both(x, z, 10)
+    assert_exact(forward, x, z, 10)
+    assert_exact(backward, z, x, 10)
+    assert asked == [kernel.TRIED] * tried
 
 
 @pytest.mark.parametrize("kind", [Eight, Sixteen])

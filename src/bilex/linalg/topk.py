@@ -72,7 +72,7 @@ def topk_both(
     """
     of_x, of_z = known or (None, None)
     forward, backward = _Search(x, z, n, None, of_x, budget), _Search(z, x, n, None, of_z, budget)
-    rounding, finer = (None, ()) if matrix is not None else _first(ROUNDINGS, forward, backward)
+    rounding, finer = (None, ()) if matrix is not None else _first_that_proves(forward, backward)
     inverse = None if rounding is None else rounding.backward()
     near_z, near_x = _begun(forward, rounding), _begun(backward, inverse)
     if matrix is None:
@@ -125,22 +125,40 @@ def _by_rounding(search: _Search, kinds: Kinds, progress: Progress | None = None
     if rounding is None:
         return None
     found, done, count = list[_Checked](), 0, len(search.queries)
-    how = {"width": _width(rounding.longer(search.n), rounding), "budget": search.budget}
     tried = TRIED if finer else 0
-    for rows, blocks in chain(rounding.blocks(0, tried, **how), rounding.blocks(tried, count, **how)):
-        part = search.of(slice(done, done + len(rows)))
-        listed = _begun(part, rounding, done)
-        for start, scores in blocks:
-            merge(listed, start, scores)
-        found.append(_checked(listed, part, rounding, done))
-        done += len(rows)
+    for part in chain(_answers(search, rounding, 0, tried), _answers(search, rounding, tried, count)):
+        found.append(part)
+        done += len(part.open)
         if progress:
             progress(done, count)
-        if finer and found[-1].open.float().mean() > HOPELESS:
+        if finer and part.hopeless():
             rest = search.queries[done:]
             found.append(_Checked(nothing(len(rest), search.n, rest), torch.ones(len(rest), dtype=torch.bool)))
             break
     return _settled(found, search, finer)
+
+
+def _first_that_proves(forward: _Search, backward: _Search) -> tuple[Rounding | None, Kinds]:
+    """The first kind of rounding that pays both ways and is not hopeless for a few queries; and the kinds after it."""
+    rounding, finer = _first(ROUNDINGS, forward, backward)
+    while rounding is not None and finer:
+        tried = chain(_answers(forward, rounding, 0, TRIED), _answers(backward, rounding.backward(), 0, TRIED))
+        if not any(part.hopeless() for part in tried):
+            break
+        rounding, finer = _first(finer, forward, backward)
+    return rounding, finer
+
+
+def _answers(search: _Search, rounding: Rounding, first: int, count: int) -> Iterator[_Checked]:
+    """What rounded scores tell of so many queries, from the first on, some at a time."""
+    width = _width(rounding.longer(search.n), rounding)
+    for rows, blocks in rounding.blocks(first, count, width=width, budget=search.budget):
+        part = search.of(slice(first, first + len(rows)))
+        listed = _begun(part, rounding, first)
+        for start, scores in blocks:
+            merge(listed, start, scores)
+        yield _checked(listed, part, rounding, first)
+        first += len(rows)
 
 
 def _begun(search: _Search, rounding: Rounding | None, first: int = 0) -> TopK:
@@ -231,6 +249,10 @@ class _Checked(NamedTuple):
 
     best: TopK
     open: Tensor
+
+    def hopeless(self) -> bool:
+        """Whether so many are open that others of them are not worth trying."""
+        return bool(self.open.float().mean() > HOPELESS)
 
 
 def _checked(listed: TopK, search: _Search, rounding: Rounding, first: int) -> _Checked:
