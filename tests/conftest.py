@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -64,3 +68,42 @@ def alignment(world):
     from bilex import align
 
     return align(world.source, world.target, world.train)
+
+
+class Explored(NamedTuple):
+    """`bilex explore` at work, and the address of its page."""
+
+    process: subprocess.Popen
+    url: str
+
+    def end(self, signal):
+        """What the program left behind: exit code, standard output, standard error."""
+        self.process.send_signal(signal)
+        out, err = self.process.communicate()
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def explore():
+    """Start `bilex explore` on a run, on any free port. A program that hangs is killed, which fails the test."""
+    started = []
+
+    def start(run, *options):
+        command = [sys.executable, "-m", "bilex", "explore", run, "--port", "0", "--no-open", "--json", *options]
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        limit = threading.Timer(300, process.kill)
+        limit.start()
+        started.append((process, limit))
+        return Explored(process, json.loads(process.stdout.readline())["url"])
+
+    yield start
+    for process, limit in started:
+        limit.cancel()
+        process.kill()
+        process.communicate()

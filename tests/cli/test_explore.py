@@ -1,8 +1,9 @@
 import json
-import os
+import re
 import signal
-import subprocess
+import socket
 import sys
+import urllib.parse
 import urllib.request
 
 import pytest
@@ -88,28 +89,52 @@ def test_one_port():
     assert PORT == server.PORT
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="ended by a signal")
+@pytest.fixture
+def unfinished():
+    """Begin requests and never finish them."""
+    opened = []
+
+    def begin(url):
+        place = urllib.parse.urlsplit(url)
+        header = f"POST /api/decide HTTP/1.1\r\nhost: {place.netloc}\r\n"
+        token = re.search(r'name="bilex-token" content="([^"]+)"', fetched(url))[1]
+        whole = f"{header}x-bilex-token: {token}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n"
+        for sent in ("", "POST /api", header, whole, whole + '{"source":'):
+            opened.append(socket.create_connection((place.hostname, place.port), timeout=60))
+            opened[-1].sendall(sent.encode())
+        fetched(url)  # so that the server has seen all that came before
+
+    yield begin
+    for connection in opened:
+        connection.close()
+
+
+def fetched(url):
+    with urllib.request.urlopen(url, timeout=60) as answer:
+        return answer.read().decode()
+
+
 @pytest.mark.parametrize("some", [False, True], ids=["nothing decided", "decided"])
-def test_serves_until_interrupted(run, some, request):
+def test_serves_until_interrupted(explore, unfinished, run, some, request):
     if some:
         request.getfixturevalue("decided")
-    pytest.importorskip("uvicorn", reason="the extra `explore` is not installed")
-    command = [sys.executable, "-m", "bilex", "explore", run, "--host", "0.0.0.0", "--port", "0", "--no-open", "--json"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as started:
-        try:
-            url = json.loads(started.stdout.readline())["url"]
-            with urllib.request.urlopen(f"{url}api/status", timeout=60) as answer:
-                assert json.load(answer)["words"] == {"source": 160, "target": 160}
-        finally:
-            started.send_signal(signal.SIGINT)
-            out, err = started.communicate(timeout=120)
-    assert (started.returncode, out) == (0, "")
+    program = explore(run, "--host", "0.0.0.0")
+    assert json.loads(fetched(f"{program.url}api/status"))["words"] == {"source": 160, "target": 160}
+    unfinished(program.url)
+    code, out, err = program.end(signal.SIGINT)
+    assert (code, out) == (0, "")
     assert "can be reached from other machines" in err
     assert "Traceback" not in err
+    assert program.url in err.splitlines(), "the address stands alone, so that it can be copied"
     assert (run / "corrections.sqlite").is_file()
     said = f"bilex induce {run} --corrections {run / 'corrections.sqlite'} --output FILE" in err
     assert said == some
     assert (f"bilex explore {run} --export FILE --with-train" in err) == some
+
+
+def test_ends_when_it_is_terminated(explore, unfinished, run):
+    program = explore(run)
+    unfinished(program.url)
+    code, _, err = program.end(signal.SIGTERM)
+    assert code in (-signal.SIGTERM, 128 + signal.SIGTERM)
+    assert "Traceback" not in err

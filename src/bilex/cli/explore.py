@@ -117,7 +117,7 @@ def _tell(url: str, host: str, port: int, *, as_json: bool) -> None:
         options.say(f"port {port} is taken; using the next that is free")
     if as_json:
         options.print_json({"url": url})
-    options.say(f"the page is at {url}; Ctrl-C ends it")
+    options.say("the page is at this address; Ctrl-C ends it", url)
 
 
 def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: bool, device: str, as_json: bool) -> None:

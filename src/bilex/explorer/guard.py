@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import json
@@ -52,12 +53,17 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or refuse."""
         if scope["type"] == "lifespan":
-            return await self.app(scope, receive, send)
-        if scope["type"] != "http":
-            return None  # there are no web sockets here; the server closes the connection
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":  # there are no web sockets here
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
                 message = {**message, "headers": [*message.get("headers", []), *added]}
             await send(message)
@@ -65,9 +71,12 @@ class Guard:
         try:
             self._check(scope)
             body = await _whole_body(scope, receive)
+            await self.app(_reading(scope), body, send_with_headers)
         except RefusedError as refused:
-            return await _refuse(send_with_headers, refused)
-        return await self.app(_reading(scope), body, send_with_headers)
+            await _refuse(send_with_headers, refused)
+        except asyncio.CancelledError:  # the server ends, and has waited for this answer long enough
+            if not started:
+                await _refuse(send_with_headers, RefusedError(503, "bilex explore has ended"))
 
     def _check(self, scope: Scope) -> None:
         headers = _headers(scope)

@@ -15,9 +15,13 @@ from bilex.errors import ExplorerError, MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import uvicorn
+
 PORT = 8421
 TRIES = 50
 """Ports looked at, from the first on."""
+SHUTDOWN_SECONDS = 5
+"""How long answers that are being given may take when the server ends."""
 
 
 def require_packages() -> None:
@@ -69,12 +73,7 @@ def address(bound: socket.socket) -> str:
 
 def serve(app: Any, bound: socket.socket, *, on_start: Callable[[], None] | None = None) -> None:
     """Answer requests until the program is told to end."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, h11_max_incomplete_event_size=32 * 1024
-    )
-    server = uvicorn.Server(config)
+    server = make_server(app)
     if on_start:
         _when_started(server, on_start)
     try:
@@ -83,6 +82,25 @@ def serve(app: Any, bound: socket.socket, *, on_start: Callable[[], None] | None
         pass
     finally:
         bound.close()
+
+
+def make_server(app: Any) -> uvicorn.Server:
+    """The server of an application, with limits on what a client may take of it."""
+    import uvicorn
+
+    from bilex.explorer.protocol import TimedProtocol
+
+    config = uvicorn.Config(
+        app,
+        http=TimedProtocol,
+        ws="none",
+        log_level="error",  # what strangers send wrong is no business of the person at the terminal
+        access_log=False,
+        server_header=False,
+        h11_max_incomplete_event_size=32 * 1024,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+    return uvicorn.Server(config)
 
 
 def open_browser(url: str) -> None:
