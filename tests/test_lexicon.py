@@ -91,6 +91,14 @@ class TestReading:
         assert read("#a #b\n", comment=None).pairs == (("#a", "#b"),)
         assert read("% note\n#a\t#b\n", comment="%").pairs == (("#a", "#b"),)
 
+    def test_files_of_muse_have_no_comments(self, tmp_path):
+        """They have words that begin with #, and are known by their names."""
+        pairs = {True: (("#the", "#le"), ("the", "le")), False: (("the", "le"),)}
+        for name in ("en-fr.0-5000.txt", "zh-en.5000-6500.txt", "en-fr.txt", "en-fr.0-5000.tsv", "my-en-fr.0-5000.txt"):
+            (tmp_path / name).write_text("#the #le\nthe le\n")
+            assert Lexicon.read(tmp_path / name).pairs == pairs[name in ("en-fr.0-5000.txt", "zh-en.5000-6500.txt")]
+            assert Lexicon.read(tmp_path / name, comment="#").pairs == pairs[False]
+
     def test_other_encodings(self, read):
         assert read("été\tkesä\n".encode("utf-16"), encoding="utf-16").pairs == (("été", "kesä"),)
 

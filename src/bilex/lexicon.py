@@ -13,7 +13,7 @@ import numpy as np
 
 from bilex.coverage import LexiconIndex, find_pairs
 from bilex.errors import LexiconError, SettingsError
-from bilex.io.dictionary import ASCII_SPACE, LexiconReport, Separator, read_pairs, write_pairs
+from bilex.io.dictionary import ASCII_SPACE, LexiconReport, Separator, comment_sign, read_pairs, write_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,14 +33,16 @@ class Lexicon:
 
     @classmethod
     def read(
-        cls, path: Path | str, *, separator: Separator = "auto", comment: str | None = "#", encoding: str = "utf-8"
+        cls, path: Path | str, *, separator: Separator = "auto", comment: str | None = "auto", encoding: str = "utf-8"
     ) -> Self:
         """Read `source<separator>target` lines; further columns, blank and comment lines are counted in `report`.
 
         A line is a comment if it begins with `comment`, except where `comment` alone is the first field of a tab or
-        comma separated line: `#<TAB>dièse` is a pair.
+        comma separated line: `#<TAB>dièse` is a pair. With "auto" that is `#`, but nothing in a file that is named as
+        those of MUSE are (`en-fr.0-5000.txt`, `en-fr.5000-6500.txt`): they have no comments, and words like `#tag`.
         """
         path = Path(path)
+        comment = comment_sign(path) if comment == "auto" else comment
         pairs, report = read_pairs(path, separator=separator, comment=comment, encoding=encoding)
         return cls(pairs=pairs, origin=path, report=report)
 

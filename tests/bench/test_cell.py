@@ -50,6 +50,18 @@ def test_a_cell_is_an_alignment_evaluated(make_task, folder, world):
     assert (cell.suite, cell.system, cell.direction, cell.threads) == ("small", "procrustes", "s-t", 1)
 
 
+def test_all_lines_of_a_dictionary_of_muse_count(make_task, folder, world, tmp_path):
+    """Also where its file lies under another name, as on a machine of a cluster."""
+    lines = "".join(f"{source} {target}\n" for source, target in world.test)
+    (tmp_path / "en-fr.5000-6500.txt").write_text(f"#a #b\n{lines}")
+    task = make_task(PROCRUSTES, directions=SHORT.replace("test.tsv", "en-fr.5000-6500.txt"))
+    assert run_task(task, folder).scores["sources"] == len(world.test.sources) + 1
+    elsewhere = tmp_path / "0123abcd"
+    task.test.path.rename(elsewhere)
+    there = task.with_files({side: ready.path for side, ready in task.files().items()} | {"test": elsewhere})
+    assert run_task(Task.from_json(there.to_json()), folder).scores["sources"] == len(world.test.sources) + 1
+
+
 def test_a_result_has_no_words_of_dictionaries_and_no_paths(make_task, folder, tmp_path):
     """Though words are missing from the tables, of which the coverage of an alignment names some."""
     cell = run_task(make_task(RAPO + 'protocol = "paper"\n', directions=SHORT), folder)

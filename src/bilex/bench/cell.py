@@ -107,7 +107,7 @@ def _table(file: Ready) -> EmbeddingTable:
 
 def _lexicon(file: Ready) -> Lexicon:
     _check_same(file)
-    return Lexicon.read(file.path)
+    return Lexicon.read(file.path, comment=file.comment)
 
 
 def _check_same(file: Ready) -> None:

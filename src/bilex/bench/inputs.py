@@ -18,6 +18,7 @@ from typing import Any, Literal
 from bilex.data.folder import data_folder
 from bilex.errors import SuiteError
 from bilex.files import sha256
+from bilex.io.dictionary import comment_sign
 from bilex.lexicon import Lexicon
 from bilex.table import EmbeddingTable
 
@@ -36,6 +37,8 @@ class Ready:
     sha256: str
     label: str
     """How the suite names it."""
+    comment: str | None = None
+    """What a comment begins with in a dictionary; the file may lie under another name where it is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +112,8 @@ class Store:
         if wanted.kind == "dictionary" or path.suffix == NATIVE:
             found = sha256(path)
             check_sum(path, found, wanted.sha256)
-            return Ready(path=path, max_words=wanted.max_words, sha256=found, label=wanted.label)
+            comment = comment_sign(path) if wanted.kind == "dictionary" else None
+            return Ready(path=path, max_words=wanted.max_words, sha256=found, label=wanted.label, comment=comment)
         native = self.folder / f"{path.name.split('.')[0]}-{_fingerprint(path, wanted)}{NATIVE}"
         if not native.is_file():
             if not self.converts:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from bilex.bench.comparison import LEVELS, NOTE, leaders
 from bilex.bench.metrics import MAIN
-from bilex.bench.published import NOTE as PUBLISHED_NOTE
-from bilex.bench.published import published
+from bilex.bench.published import OTHER_NOTE, SAME_NOTE, published, same_vectors
 from bilex.page.tables import NONE, Entry, Row, Table, row
 
 if TYPE_CHECKING:
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     from bilex.bench.grid import Grid, Spot, System
     from bilex.bench.metrics import Metric
 
-PUBLISHED = "published, other vectors"
+PUBLISHED = {False: "published, other vectors", True: "published"}
+"""How the rows of the paper's figures are named, by whether they are of the same vectors."""
 MARKS = ", ".join(f"{mark}: p < {level}" for level, mark in LEVELS) + (
     " against the best peer, or for a system that is best and has no peers named, against the best of the others. "
     "Which system is the best was seen in the same figures, and that is not corrected for."
@@ -48,7 +48,8 @@ def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparis
         rows += _published(grid, system) if beside and metric is MAIN else []
     notes = [SCORE_NOTE] if metric.ranked else ["Mean and standard deviation over the random seeds that are done."]
     notes += [f"{MARKS} {NOTE}"] if any(marks.values()) else []
-    notes += [PUBLISHED_NOTE] if any(found.beside for found in rows) else []
+    if any(found.beside for found in rows):
+        notes += [SAME_NOTE if same_vectors(grid) else OTHER_NOTE]
     header = (metric.heading, *grid.directions, "mean")
     return Table(metric.name, f"{metric.heading}, {metric.about}", header, tuple(rows), tuple(notes))
 
@@ -87,4 +88,4 @@ def _published(grid: Grid, system: System) -> list[Row]:
     if not any(direction in figures for direction in grid.directions):
         return []
     shown = [f"{figures[d]:.1f}" if d in figures else "" for d in grid.directions]
-    return [Row(row(PUBLISHED, *shown, "").entries, beside=True)]
+    return [Row(row(PUBLISHED[same_vectors(grid)], *shown, "").entries, beside=True)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.bench.grid import inputs
 from bilex.bench.metrics import MAIN
-from bilex.bench.published import published_curves
+from bilex.bench.published import published_curves, same_vectors
+from bilex.bench.scores import PUBLISHED
 from bilex.page.charts import LINES, Chart, Line, points_of
 
 if TYPE_CHECKING:
@@ -66,8 +67,9 @@ def _sensitivity(
     theirs = published_curves().get(name, {}) if beside and method.startswith("rapo") else {}
     panels = [("here" if theirs else "", tuple(lines[:LINES]))] if lines else []
     if lines and theirs:
-        panels += [("published, other vectors", tuple(Line(d, *points_of(curve)) for d, curve in theirs.items()))]
-        caption += " The paper's are of rapo_semi, with other vectors: only the shapes compare."
+        same = same_vectors(grid)
+        panels += [(PUBLISHED[same], tuple(Line(d, *points_of(curve)) for d, curve in theirs.items()))]
+        caption += " The paper's are of rapo_semi" + ("." if same else ", with other vectors: only the shapes compare.")
     return Chart(f"sensitivity-{number + 1}", f"{method}: {name}", caption, name, "P@1", tuple(panels))
 
 

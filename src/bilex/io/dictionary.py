@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Separator = Literal["auto", "tab", "comma", "space"]
 Pairs = tuple[tuple[str, str], ...]
 ASCII_SPACE = " \t\n\r\v\f"
+MUSE_NAME = re.compile(r"[a-z]{2}-[a-z]{2}\.(?:0-5000|5000-6500)\.txt")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class LexiconReport:
     extra_columns: int
     carriage_returns: int
     byte_order_mark: bool
+
+
+def comment_sign(path: Path) -> str | None:
+    """What a comment begins with in a file of this name: nothing in those of MUSE, where #tag is a word; else #."""
+    return None if MUSE_NAME.fullmatch(path.name) else "#"
 
 
 def read_pairs(path: Path, *, separator: Separator, comment: str | None, encoding: str) -> tuple[Pairs, LexiconReport]:

@@ -1,11 +1,12 @@
 import csv
 import io
+from dataclasses import replace
 
 from bilex.bench import tables
 from bilex.bench.comparison import compare, margins
 from bilex.bench.metrics import METRICS
 from bilex.bench.report import scores_csv
-from bilex.bench.scores import PUBLISHED, score_table
+from bilex.bench.scores import score_table
 from bilex.page.markup import escape_latex, escape_markdown, latex, markdown, table_csv
 
 
@@ -37,10 +38,27 @@ def test_published_figures_are_beside_methods_as_they_are_by_default(cell, grid_
     grid = grid_of(cell("rapo"), cell("rapo tanh", settings={"activation": "tanh"}), cell("rapo, 100 pairs", pairs=100))
     table = score_table(grid)
     beside = [row for row in table.rows if row.beside]
-    assert [entry.text for entry in beside[0].entries] == [PUBLISHED, "83.5", ""]
+    assert [entry.text for entry in beside[0].entries] == ["published, other vectors", "83.5", ""]
     assert len(beside) == 1
     assert any("other vectors" in note and "not compare" in note for note in table.notes)
     assert not any(row.beside for row in score_table(grid, METRICS["mrr"]).rows)
+
+
+def test_published_figures_of_the_same_vectors_are_not_called_those_of_others(cell, grid_of):
+    def of(*tables):
+        names = zip(("source", "target"), tables, strict=True)
+        return cell("rapo", provenance={"inputs": {side: {"file": name} for side, name in names}})
+
+    same, other = of("muse en, first 200,000 words", "muse fr"), of("muse en", "shared fr")
+    for cells, label, note in (
+        ((same,), "published", "with the same vectors"),
+        ((same, cell("vecmap", status="failed")), "published", "with the same vectors"),
+        ((other,), "published, other vectors", "not compare"),
+        ((same, replace(other, direction="fr-en")), "published, other vectors", "not compare"),
+    ):
+        table = score_table(grid_of(*cells))
+        assert {row.entries[0].text for row in table.rows if row.beside} == {label}
+        assert [note in text for text in table.notes if "named published" in text] == [True]
 
 
 def test_what_was_chosen_on_test_is_not_bold(cell, grid_of):
