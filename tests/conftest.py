@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,32 @@ from bilex.table import EmbeddingTable
 # The same examples in every run; HYPOTHESIS_PROFILE=default looks for new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+ALLOWED_SKIPS = {
+    "BILEX_SHARED": "data that only some machines have",
+    "no IPv6 here": "a matter of the machine's network",
+}
+"""What the reason of a skip may contain even where BILEX_NO_SKIPS is set, as in CI: what cannot be installed there."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    return _without_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    return _without_skip((yield))
+
+
+def _without_skip(report):
+    """The report of a test or a file; where BILEX_NO_SKIPS is set, a skip is a failure."""
+    if os.environ.get("BILEX_NO_SKIPS") and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2]
+        if not any(allowed in reason for allowed in ALLOWED_SKIPS):
+            report.outcome = "failed"
+            report.longrepr = f"{reason}; but BILEX_NO_SKIPS is set: install what it needs"
+    return report
 
 
 class World(NamedTuple):
@@ -79,31 +106,44 @@ class Explored(NamedTuple):
     def end(self, signal):
         """What the program left behind: exit code, standard output, standard error."""
         self.process.send_signal(signal)
-        out, err = self.process.communicate()
+        with limited(self.process):
+            out, err = self.process.communicate()
         return self.process.returncode, out, err
 
 
-@pytest.fixture
-def explore():
-    """Start `bilex explore` on a run, on any free port. A program that hangs is killed, which fails the test."""
-    started = []
+@contextmanager
+def limited(process, seconds=300):
+    """A program that hangs is killed, which fails the test; nothing takes that long if all is well."""
+    killer = threading.Timer(seconds, process.kill)
+    killer.start()
+    yield
+    killer.cancel()
 
-    def start(run, *options):
-        command = [sys.executable, "-m", "bilex", "explore", run, "--port", "0", "--no-open", "--json", *options]
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-        limit = threading.Timer(300, process.kill)
-        limit.start()
-        started.append((process, limit))
-        return Explored(process, json.loads(process.stdout.readline())["url"])
 
-    yield start
-    for process, limit in started:
-        limit.cancel()
+@contextmanager
+def start_explore(run, *options):
+    """`bilex explore` on a run, on any free port."""
+    command = [sys.executable, "-m", "bilex", "explore", run, "--port", "0", "--no-open", "--json", *options]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
+    try:
+        with limited(process):
+            said = process.stdout.readline()
+        yield Explored(process, json.loads(said)["url"])
+    finally:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture(scope="session")
+def exploring():
+    """A context in which `bilex explore` is at work on a run."""
+    return start_explore
+
+
+@pytest.fixture
+def explore(exploring):
+    """Start `bilex explore` on a run, until the end of the test."""
+    with ExitStack() as started:
+        yield lambda *args: started.enter_context(exploring(*args))

@@ -1,18 +1,19 @@
 """The page in a real browser: what a person does there, from search to the next alignment."""
 
-import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
+import threading
 
 import pytest
 
 from bilex import Lexicon
 from bilex.cli import main
+from bilex.explorer.corrections import Corrections
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+# Without its sandbox it also starts where the tests run as root, as in containers; it asks the network for nothing.
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
 WAIT = 600_000  # milliseconds, for machines that have other work; nothing waits that long if all is well
 
 
@@ -22,34 +23,28 @@ def browser():
         pytest.skip("no Chromium is installed here")
     sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with sync.sync_playwright() as playwright:
-        # Without its sandbox it also starts where the tests run as root, as in containers.
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=WAIT)
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=WAIT)
         yield started
         started.close()
 
 
 @pytest.fixture
-def served(run):
+def served(explore, run):
     """Start and end the real program; gives its address."""
-    programs = []
 
     def start():
-        command = [sys.executable, "-m", "bilex", "explore", run, "--port", "0", "--no-open", "--json"]
-        program = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-        )
-        programs.append(program)
-        return json.loads(program.stdout.readline())["url"]
+        start.program = explore(run)
+        return start.program.url
 
-    def kill():
-        program = programs.pop()
-        program.send_signal(signal.SIGKILL)
-        program.communicate(timeout=60)
+    start.kill = lambda: start.program.end(signal.SIGKILL)
+    return start
 
-    start.kill = kill
-    yield start
-    while programs:
-        kill()
+
+@pytest.fixture(scope="module")
+def shown(exploring, made, tmp_path_factory):
+    """The address of one program for all tests that only look."""
+    with exploring(shutil.copytree(made, tmp_path_factory.mktemp("shown") / "run")) as program:
+        yield program.url
 
 
 @pytest.fixture
@@ -209,8 +204,174 @@ def test_corrections_by_keys_alone(served, page):
     assert page.locator("#counts").inner_text() == "2 corrected"
 
 
-def test_hostile_words_are_shown_as_words(served, page, hostile):
+def test_ten_entries_by_keys_alone(served, page, run):
     page.goto(served())
+    page.keyboard.press("2")
+    page.wait_for_selector(".entries li:first-child:focus")
+    entries = page.locator(".entries li")
+    pairs = [tuple(entries.nth(i).locator(".pair .word").all_inner_texts()) for i in range(11)]
+    # As fast as the keys come, without waiting for an answer.
+    for key in "aarra":
+        page.keyboard.press(key)
+    for right in ("mot nouveau", "deux mots"):
+        page.keyboard.press("c")
+        page.wait_for_selector("dialog[open] #right:focus")
+        page.keyboard.type(right)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog", state="detached")
+    page.wait_for_selector(".entries li:nth-child(8):focus")
+    page.keyboard.press("ArrowDown")
+    for key in "rau":
+        page.keyboard.press(key)
+    page.wait_for_selector(".entries li:nth-child(11):focus")
+    page.wait_for_selector('.entries li:nth-child(10)[data-verdict="open"]')
+    stored = kept(run)
+    verdicts = [
+        "accepted",
+        "accepted",
+        "rejected",
+        "rejected",
+        "accepted",
+        "corrected",
+        "corrected",
+        None,
+        "rejected",
+        None,
+    ]
+    assert [stored.get(pair, (None,))[0] for pair in pairs] == [*verdicts, None]
+    assert [stored[pair][1] for pair in pairs[5:7]] == ["mot nouveau", "deux mots"]
+    assert len(stored) == 8
+    # Accepting again what is accepted opens it.
+    page.keyboard.press("Escape")
+    for _ in range(10):
+        page.keyboard.press("ArrowUp")
+    page.keyboard.press("a")
+    page.wait_for_selector('.entries li:nth-child(1)[data-verdict="open"]')
+    assert pairs[0] not in kept(run)
+
+
+def kept(run):
+    """What the server has stored: verdict and target by pair."""
+    corrections = Corrections(run / "corrections.sqlite")
+    counting = {pair: (d.verdict, d.target) for pair, d in corrections.current().items() if d.verdict != "open"}
+    corrections.close()
+    return counting
+
+
+def test_keys_work_before_the_server_has_answered(shown, page):
+    answered = threading.Event()
+    waiting = []
+    page.route("**/api/status", lambda route: route.continue_() if answered.is_set() else waiting.append(route))
+    page.goto(shown)
+    assert not page.locator("main h1").count(), "nothing is there but the frame"
+    page.keyboard.press("/")
+    page.keyboard.type("peop")
+    assert page.locator("#word").input_value() == "peop"
+    page.wait_for_selector("[role=option]")
+    page.keyboard.press("Escape")  # closes the list of completions
+    page.keyboard.press("Escape")  # leaves the field
+    page.keyboard.press("2")
+    answered.set()
+    for route in waiting:
+        route.continue_()
+    page.wait_for_selector(".entries li:first-child:focus")
+
+
+def test_keys_work_in_every_view(shown, page):
+    page.goto(shown)
+    page.wait_for_selector("#progress", state="hidden")
+    search, views = page.locator("#word"), {"1": "h1", "2": ".entries li:focus", "3": ".entries li:focus"}
+    look_up(page, "people")
+    views["w"] = "tbody tr:first-child:focus"
+    for key, ready in views.items():
+        if key == "w":
+            page.go_back()
+            page.go_back()
+            page.go_back()
+        else:
+            page.keyboard.press(key)
+        page.wait_for_selector(f"main {ready}")
+        # A letter of a word does not turn round the direction, and begins nothing that is not said.
+        page.keyboard.press("s")
+        assert page.locator('input[value="source"]').is_checked()
+        page.keyboard.press("?")
+        page.wait_for_selector("dialog[open] .keys")
+        page.keyboard.press("Escape")
+        page.wait_for_selector("dialog", state="detached")
+        # The key that leads to the field is no part of the word, nor is it once more.
+        for _ in range(2):
+            page.keyboard.press("/")
+            page.wait_for_selector("#word:focus")
+        page.keyboard.type("of")
+        assert search.input_value() == "of"
+        page.keyboard.type("/s")
+        assert search.input_value() == "of/s", "within a word it is a letter"
+        page.keyboard.press("Control+A")
+        page.keyboard.press("/")
+        page.keyboard.press("Backspace")
+        page.keyboard.press("Escape")
+        page.wait_for_selector(f"main {ready}")
+        for direction, side in (("<", "target"), (">", "source"), (">", "source")):
+            page.keyboard.press(direction)
+            page.wait_for_selector("#word:focus")
+            assert page.locator(f'input[value="{side}"]').is_checked()
+            assert search.input_value() == ""
+            page.keyboard.press("Escape")
+        page.wait_for_selector(f"main {ready}")
+
+
+def test_decisions_about_a_word_by_keys_alone(served, page, run):
+    page.goto(f"{served()}#/word/source/people")
+    page.wait_for_selector("tbody tr:first-child:focus")
+    words = page.locator("tbody").first.locator("tr .word").all_inner_texts()
+    for key in ("r", "ArrowDown", "A"):
+        page.keyboard.press(key)
+    page.wait_for_selector(f'tr[data-verdict="accepted"] :text-is("{words[2]}")')
+    assert kept(run) == {("people", words[0]): ("rejected", None), ("people", words[2]): ("accepted", words[2])}
+    page.wait_for_selector(".planes svg")
+    ranks = page.locator("tbody").first.locator("[data-label='by cosine']").all_inner_texts()
+    assert sorted(map(int, ranks))[0] == 1
+    # Without a row in the focus a key leads back to it, and decides nothing.
+    page.locator("h1").click()
+    page.keyboard.press("a")
+    page.wait_for_selector("tbody tr:nth-child(4):focus")
+    assert len(kept(run)) == 2
+
+
+def test_the_end_of_a_page_leads_to_the_next(served, page, run):
+    page.goto(f"{served()}#/lexicon")
+    page.wait_for_selector(".entries li:focus")
+    page.keyboard.press("End")
+    page.keyboard.press("r")
+    page.wait_for_selector('main p[role=status]:text-is("51 to 100 of 600")')
+    page.wait_for_selector(".entries li:first-child:focus")
+    assert [verdict for verdict, _ in kept(run).values()] == ["rejected"]
+
+
+def test_what_could_not_be_kept_is_returned_to(served, page):
+    page.goto(f"{served()}#/lexicon")
+    page.wait_for_selector(".entries li:focus")
+    page.route("**/api/decide", lambda route: route.fulfill(status=400, json={"error": "the disk is full"}))
+    page.keyboard.press("a")
+    page.wait_for_selector('#live:text-is("the disk is full")')
+    page.wait_for_selector('.entries li:first-child:focus[data-verdict="open"]')
+    assert page.problems, "the browser says so too"
+    page.problems.clear()
+
+
+def test_letters_of_another_keyboard(served, page, run):
+    page.goto(f"{served()}#/lexicon")
+    page.wait_for_selector(".entries li:focus")
+    page.evaluate(
+        """() => document.activeElement.dispatchEvent(
+            new KeyboardEvent("keydown", { key: "ф", code: "KeyA", bubbles: true, cancelable: true }))"""
+    )
+    page.wait_for_selector('.entries li:first-child[data-verdict="accepted"]')
+    assert len(kept(run)) == 1
+
+
+def test_hostile_words_are_shown_as_words(shown, page, hostile):
+    page.goto(shown)
     page.wait_for_selector("#progress", state="hidden")
     page.fill("#word", hostile)
     page.keyboard.press("Enter")
@@ -220,11 +381,11 @@ def test_hostile_words_are_shown_as_words(served, page, hostile):
     assert page.title().endswith("bilex explore")
 
 
-def test_on_a_phone_in_the_dark(served, browser):
+def test_on_a_phone_in_the_dark(shown, browser):
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme="dark")
     context.set_default_timeout(WAIT)
     page = context.new_page()
-    page.goto(served())
+    page.goto(shown)
     page.wait_for_selector("#progress", state="hidden")
     for address, ready in (("#/word/target/שלום", ".planes svg"), ("#/lexicon", ".entries li"), ("#/checks", "#hubs")):
         page.evaluate("address => { location.hash = address; }", address)
@@ -242,8 +403,8 @@ def test_on_a_phone_in_the_dark(served, browser):
     context.close()
 
 
-def test_everything_has_a_name_and_a_role(served, page):
-    page.goto(served())
+def test_everything_has_a_name_and_a_role(shown, page):
+    page.goto(shown)
     page.wait_for_selector("#progress", state="hidden")
     for address, ready in (
         ("#/word/source/people", ".planes svg"),

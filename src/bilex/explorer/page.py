@@ -20,6 +20,7 @@ NAMES = (
     "main.js",
     "api.js",
     "dom.js",
+    "keys.js",
     "completion.js",
     "word.js",
     "chart.js",

@@ -16,9 +16,14 @@ export async function get(path, parameters = {}, signal = undefined) {
   return answer(await send(`/api/${path}${query ? `?${query}` : ""}`, { signal }));
 }
 
-export async function post(path, body = {}) {
+let sent = Promise.resolve();
+
+// One after the other, so that decisions made quickly are kept in the order in which they were made.
+export function post(path, body = {}) {
   const headers = { "content-type": "application/json", "x-bilex-token": token };
-  return answer(await send(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
+  const answered = sent.then(() => send(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) })).then(answer);
+  sent = answered.catch(() => {});
+  return answered;
 }
 
 async function send(address, options) {

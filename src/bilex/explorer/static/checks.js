@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { onDecision, updateCells } from "./decisions.js";
 import { h, number, roving, wordLink } from "./dom.js";
+import { settle } from "./keys.js";
 import { DOUBTS, entry } from "./lexicon.js";
 
 const MEANING = {
@@ -26,6 +27,7 @@ export async function checksView(main, names, signal) {
       h("div", { class: "frame" }, hubTable(hubs))));
   roving(list, "li");
   onDecision((event) => updateCells(list, event), signal);
+  settle();
 }
 
 function hubTable({ hubs, k }) {

@@ -3,6 +3,7 @@
 import { get, post } from "./api.js";
 import { completion } from "./completion.js";
 import { h, say, word } from "./dom.js";
+import { inField, keyOf } from "./keys.js";
 
 const KEYS = { a: "accepted", r: "rejected", c: "corrected" };
 const LABELS = { accepted: "Accept", rejected: "Reject", corrected: "Correct" };
@@ -49,16 +50,25 @@ export function decisionCell(pair, decision) {
   return cell;
 }
 
-// Keys on a row: a, r and c; done() is called after a or r, to go on with the next row.
-export function decisionKeys(row, done = () => {}) {
+// Keys on a row: a, r and c. The focus goes on to the next row at once, and comes back if nothing could be decided;
+// atEnd() is called after the last one.
+export function decisionKeys(row, atEnd = () => {}) {
+  let deciding = false;
   row.addEventListener("keydown", async (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-    const verdict = KEYS[event.key.toLowerCase()];
-    if (!verdict) return;
+    const verdict = KEYS[keyOf(event)];
+    if (!verdict || inField(event)) return;
     event.preventDefault();
     event.stopPropagation();
+    if (deciding || event.repeat) return;
+    deciding = true;
+    const next = row.nextElementSibling;
+    if (verdict !== "corrected") next?.focus();
     const cell = row.querySelector(".decision");
-    if (await act(pairOf(cell), verdict, cell.decision)) done();
+    const decided = await act(pairOf(cell), verdict, cell.decision);
+    if (!decided) row.focus();
+    else if (!next) await atEnd();
+    else if (verdict === "corrected") next.focus();
+    deciding = false;
   });
 }
 

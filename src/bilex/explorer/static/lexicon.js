@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { decisionCell, decisionKeys, onDecision, updateCells } from "./decisions.js";
 import { h, number, roving, wordLink } from "./dom.js";
+import { settle } from "./keys.js";
 
 export const DOUBTS = { low_margin: "low margin", one_sided: "one-sided", hub: "hub" };
 const PAGE = 50;
@@ -25,6 +26,7 @@ export async function lexiconView(main, query, signal) {
   onDecision((event) => updateCells(list, event), signal);
   roving(list, "li");
   await load();
+  settle();
 
   async function load(focus = false) {
     const [, order, ascending] = ORDERS[filter.by] ?? ORDERS.frequency;
@@ -32,29 +34,30 @@ export async function lexiconView(main, query, signal) {
     const page = await get("lexicon", { ...wanted, order, ascending, offset, limit: PAGE }, signal);
     const last = Math.min(offset + PAGE, page.total);
     total.textContent = page.total ? `${(offset + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${page.total.toLocaleString("en")}` : "no entry fits";
-    list.replaceChildren(...page.entries.map((found) => entry(found, turnOver)));
+    list.replaceChildren(...page.entries.map((found) => entry(found, () => last < page.total && turnOver(1))));
     list.querySelector("li")?.setAttribute("tabindex", "0");
     pages.replaceChildren(turn("Back", -1, offset > 0), turn("Next", 1, last < page.total));
     if (focus) list.querySelector("li")?.focus();
   }
 
   function turn(label, step, possible) {
-    return h("button", { type: "button", disabled: !possible, onclick: () => { offset += step * PAGE; return load(true); } }, label);
+    return h("button", { type: "button", disabled: !possible, onclick: () => turnOver(step) }, label);
   }
 
-  // After the last entry of a page comes the next page.
-  function turnOver() {
-    pages.lastElementChild?.click();
+  function turnOver(step) {
+    offset += step * PAGE;
+    return load(true);
   }
 }
 
-export function entry(found, atEnd = () => {}) {
+// After the last entry of a list comes atEnd().
+export function entry(found, atEnd) {
   const pair = { source: found.source, suggestion: found.target };
   const made = h("li", { tabindex: -1, "data-entry": true, "data-verdict": found.decision?.verdict ?? "open" },
     h("span", { class: "pair" }, wordLink(found.source, "source"), h("span", { class: "arrow", "aria-label": "to" }, " → "), wordLink(found.target, "target")),
     h("span", { class: "figures soft" }, `score ${number(found.score)}, margin ${number(found.margin)}`),
     h("span", { class: "doubts" }, found.doubts.map((doubt) => h("span", { class: "tag" }, DOUBTS[doubt]))), decisionCell(pair, found.decision));
-  decisionKeys(made, () => (made.nextElementSibling ? made.nextElementSibling.focus() : atEnd()));
+  decisionKeys(made, atEnd);
   made.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target === made) location.hash = made.querySelector("a").getAttribute("href");
   });

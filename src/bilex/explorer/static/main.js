@@ -5,12 +5,16 @@ import { checksView } from "./checks.js";
 import { completion } from "./completion.js";
 import { refreshCounts, undo } from "./decisions.js";
 import { h, say, wordAddress } from "./dom.js";
+import { listen, settle } from "./keys.js";
 import { lexiconView } from "./lexicon.js";
 import { wordView } from "./word.js";
 
 const main = document.getElementById("main");
 const input = document.getElementById("word");
-const SHORTCUTS = { "/": "search a word", "↑ ↓": "go through a list", Enter: "open the word of an entry", a: "accept", r: "reject", c: "correct, or write a note", u: "take back the last decision", d: "download", s: "switch the direction", "1 2 3": "word, lexicon, checks", "?": "this list" };
+const ACTIONS = {
+  "/": () => search(), ">": () => search("source"), "<": () => search("target"), u: undo, d: downloads, "?": help,
+  1: () => { location.hash = "#/"; }, 2: () => { location.hash = "#/lexicon"; }, 3: () => { location.hash = "#/checks"; },
+};
 const FILES = [
   ["lexicon", "The lexicon", "every source word with its best translation, and your decisions in it"],
   ["dictionary", "A dictionary for the next alignment", "what this run learnt from, with what you accepted and corrected, without what you rejected; for bilex align --train"],
@@ -18,7 +22,6 @@ const FILES = [
 ];
 let names = { source: "source", target: "target" };
 let leaving = new AbortController();
-let first = true;
 
 function side() {
   return document.querySelector('input[name="side"]:checked').value;
@@ -47,7 +50,7 @@ async function show() {
   document.querySelectorAll("[data-view]").forEach((link) => link.toggleAttribute("aria-current", link.dataset.view === place.view));
   if (place.text) {
     input.value = place.text;
-    document.querySelector(`input[name="side"][value="${place.side}"]`).checked = true;
+    choose(place.side);
   }
   document.title = `${place.text ?? { lexicon: "Lexicon", checks: "Checks", word: "Word" }[place.view]} – bilex explore`;
   main.setAttribute("aria-busy", "true");
@@ -63,8 +66,7 @@ async function show() {
   }
   if (signal.aborted) return;
   main.removeAttribute("aria-busy");
-  if (!first && document.activeElement === document.body) main.querySelector("h1")?.focus({ preventScroll: true });
-  first = false;
+  settle();
 }
 
 function later(error, signal) {
@@ -74,13 +76,17 @@ function later(error, signal) {
 }
 
 function welcome() {
-  main.replaceChildren(h("h1", { tabindex: -1 }, "Type a word"),
-    h("p", {}, "See its translations and why they came out so, or go through the ", h("a", { href: "#/lexicon" }, "lexicon"), " and correct it."), shortcuts());
-  input.focus();
+  main.replaceChildren(h("h1", { tabindex: -1 }, "Search a word"),
+    h("p", {}, "Press ", h("kbd", {}, "/"), " and type it: see its translations and why they came out so, or go through the ", h("a", { href: "#/lexicon" }, "lexicon"), " and correct it."), shortcuts());
 }
 
 function shortcuts() {
-  return h("dl", { class: "keys" }, Object.entries(SHORTCUTS).flatMap(([key, text]) => [h("dt", {}, key.split(" ").flatMap((one) => [h("kbd", {}, one), " "])), h("dd", {}, text)]));
+  const meanings = {
+    "/": "search a word", "> <": `search a word of ${names.source}, of ${names.target}`, Esc: "leave a field", "↑ ↓": "go through a list",
+    Enter: "open the word of an entry", a: "accept", r: "reject", c: "correct, or write a note", u: "take back the last decision", d: "download",
+    "1 2 3": "word, lexicon, checks", "?": "this list",
+  };
+  return h("dl", { class: "keys" }, Object.entries(meanings).flatMap(([key, text]) => [h("dt", {}, key.split(" ").flatMap((one) => [h("kbd", {}, one), " "])), h("dd", {}, text)]));
 }
 
 function help() {
@@ -101,19 +107,18 @@ function open(title, content) {
   dialog.showModal();
 }
 
-function switchSide() {
-  document.querySelector('input[name="side"]:not(:checked)').checked = true;
-  say(`${names[side()]} to ${names[side() === "source" ? "target" : "source"]}`);
+// To the search field; with a language, for words of that one.
+function search(language) {
+  if (language) {
+    choose(language);
+    say(`${names[language]} to ${names[language === "source" ? "target" : "source"]}`);
+  }
+  input.focus();
+  input.select();
 }
 
-function keys(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.target.closest("input:not([type=radio]), textarea, select")) return;
-  const actions = { "/": () => { input.focus(); input.select(); }, u: undo, d: downloads, s: switchSide, "?": help, 1: () => { location.hash = "#/"; }, 2: () => { location.hash = "#/lexicon"; }, 3: () => { location.hash = "#/checks"; } };
-  const action = actions[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
+function choose(language) {
+  document.querySelector(`input[name="side"][value="${language}"]`).checked = true;
 }
 
 async function prepare() {
@@ -135,21 +140,22 @@ async function start() {
   document.getElementById("run").textContent = [status.run, status.method].filter(Boolean).join(" · ");
   document.getElementById("forward").textContent = `${names.source} → ${names.target}`;
   document.getElementById("backward").textContent = `${names.target} → ${names.source}`;
-  completion(input, side, (text) => {
-    const address = wordAddress(text, side());
-    if (location.hash === address) show();
-    else location.hash = address;
-    input.blur();
-  });
-  document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
-  document.getElementById("undo").addEventListener("click", undo);
-  document.getElementById("download").addEventListener("click", downloads);
-  document.getElementById("help").addEventListener("click", help);
-  document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-  document.addEventListener("keydown", keys);
   window.addEventListener("hashchange", show);
   prepare();
   await show();
 }
 
+// What a person does first need not wait for the server.
+listen(ACTIONS);
+completion(input, side, (text) => {
+  const address = wordAddress(text, side());
+  if (location.hash === address) show();
+  else location.hash = address;
+  input.blur();
+});
+document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
+document.getElementById("undo").addEventListener("click", undo);
+document.getElementById("download").addEventListener("click", downloads);
+document.getElementById("help").addEventListener("click", help);
+document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 start().catch((error) => main.append(h("p", { class: "problem", role: "alert" }, error.message)));

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { chart } from "./chart.js";
 import { decisionCell, decisionKeys, onDecision, updateCells } from "./decisions.js";
 import { h, number, roving, word, wordLink } from "./dom.js";
+import { settle } from "./keys.js";
 
 const OTHER = { source: "target", target: "source" };
 
@@ -19,13 +20,14 @@ export async function wordView(main, { side, text }, names, signal) {
   about.textContent = fast.through === "table"
     ? `${names[side]}, word ${fast.rank.toLocaleString("en")} by frequency`
     : `${names[side]}, not in the table: its vector is made of its subwords`;
-  const frame = h("div", { class: "frame", tabindex: -1 }, table(fast, text, side));
-  translations.append(frame);
+  translations.append(h("div", { class: "frame", tabindex: -1 }, table(fast, text, side)));
+  settle();
 
   const full = await get("explain", { word: text, side, n: 10 }, signal);
   const chosen = full.candidates.filter((candidate) => candidate.score_rank <= 10);
   const lost = full.candidates.filter((candidate) => candidate.score_rank > 10);
-  if (!frame.contains(document.activeElement)) frame.replaceChildren(table({ ...full, candidates: chosen }, text, side));
+  const ranks = new Map(full.candidates.map((candidate) => [candidate.word, candidate.cosine_rank]));
+  translations.querySelectorAll("tr[data-entry]").forEach((row) => row.showRank(ranks));
   more.append(why(chosen), neighbours(full, side, names));
   if (lost.length) {
     more.append(h("section", { "aria-labelledby": "lost" }, h("h2", { id: "lost" }, "Near, but held back"),
@@ -42,32 +44,36 @@ export async function wordView(main, { side, text }, names, signal) {
 
 function table(data, text, side) {
   const [rQuery, rCandidate] = side === "source" ? ["r_T", "r_S"] : ["r_S", "r_T"];
-  const explained = data.candidates.some((candidate) => candidate.score_rank);
   const heads = [
     ["#", "Rank by CSLS"], ["translation", null], ["CSLS", "2 · cosine − r_S − r_T"], ["cosine", null],
     [rQuery, "Mean cosine of the word with its nearest in the other language; the same for all candidates"],
     [rCandidate, "Mean cosine of the candidate with its nearest in the other language; large for hubs"],
-    ...(explained ? [["by cosine", "Rank by cosine alone"]] : []), ["back", "Whether the best translation of the candidate is this word"], ["", null],
+    ["by cosine", "Rank by cosine alone"], ["back", "Whether the best translation of the candidate is this word"], ["", null],
   ];
-  const body = h("tbody", { role: "rowgroup" }, data.candidates.map((candidate, i) => row(candidate, i, data.r, text, side, explained)));
+  const body = h("tbody", { role: "rowgroup" }, data.candidates.map((candidate, i) => row(candidate, i, data.r, text, side)));
   roving(body, "tr");
   // Roles are written out because on a narrow screen the rows are shown as cards, which takes those of a table away.
   return h("table", { role: "table", class: "candidates" },
     h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map(([name, title], i) => h("th", { role: "columnheader", scope: "col", title, class: i > 1 && i < heads.length - 1 ? "number" : null }, symbol(name))))), body);
 }
 
-function row(candidate, i, own, text, side, explained) {
+function row(candidate, i, own, text, side) {
   const pair = side === "source" ? { source: text, suggestion: candidate.word } : { source: candidate.word, suggestion: text };
   const rank = candidate.score_rank ?? i + 1;
-  const moved = explained && candidate.cosine_rank !== rank;
   const figure = (label, value) => h("td", { role: "cell", class: "number", "data-label": label }, value);
+  const byCosine = figure("by cosine", "");
   const cell = (...content) => h("td", { role: "cell" }, content);
   const made = h("tr", { role: "row", tabindex: -1, "data-entry": true, "data-verdict": candidate.decision?.verdict ?? "open" },
     cell(String(rank)), cell(wordLink(candidate.word, OTHER[side])), figure("CSLS", number(candidate.score)), figure("cosine", number(candidate.cosine)),
     figure(side === "source" ? "r_T" : "r_S", number(own)), figure(side === "source" ? "r_S" : "r_T", number(candidate.r)),
-    explained ? figure("by cosine", moved ? h("strong", {}, String(candidate.cosine_rank)) : String(candidate.cosine_rank)) : null,
-    figure("back", candidate.mutual === null ? "" : candidate.mutual ? "yes" : "no"), cell(decisionCell(pair, candidate.decision)));
-  decisionKeys(made, () => made.nextElementSibling?.focus());
+    byCosine, figure("back", candidate.mutual === null ? "" : candidate.mutual ? "yes" : "no"), cell(decisionCell(pair, candidate.decision)));
+  // Ranks by cosine come later than the rest; they are bold where they differ from those by CSLS.
+  made.showRank = (ranks) => {
+    const place = ranks.get(candidate.word);
+    byCosine.replaceChildren(place === undefined || place === rank ? String(place ?? "") : h("strong", {}, String(place)));
+  };
+  if (candidate.cosine_rank) made.showRank(new Map([[candidate.word, candidate.cosine_rank]]));
+  decisionKeys(made);
   return made;
 }
 
