@@ -93,10 +93,23 @@ def plausible_pairs(listed: dict[str, list[str]], sources: list[str], targets: s
 
 def write_split(out: Path, name: str, lexicon: Lexicon) -> None:
     """Train, dev and test by source word."""
-    rest, test = lexicon.split(TEST_SHARE, rng_seed=RNG_SEED)
-    train, dev = rest.split(count=round(DEV_SHARE * len(lexicon.sources)), rng_seed=RNG_SEED)
+    words = len(lexicon.sources)
+    rest, test = hold_out(lexicon, round(TEST_SHARE * words))
+    train, dev = hold_out(rest, round(DEV_SHARE * words))
     for part, pairs in {"train": train, "dev": dev, "test": test}.items():
         pairs.write(out / f"{name}.{part}.tsv")
+
+
+def hold_out(lexicon: Lexicon, count: int) -> tuple[Lexicon, Lexicon]:
+    """(rest, held out): source words drawn by their place in the lexicon.
+
+    `Lexicon.split` draws by the word, and would give another sample than the one whose figures are in the documents.
+    """
+    sources = lexicon.sources
+    order = np.argsort(np.random.PCG64(RNG_SEED).random_raw(len(sources)), kind="stable")
+    held = {sources[i] for i in order[:count]}
+    rest = lexicon.without_sources(held)
+    return rest, lexicon.without_sources(rest.sources)
 
 
 def measure(out: Path, language: str) -> float:

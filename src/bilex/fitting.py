@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from bilex.alignment import Alignment
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from bilex.coverage import LexiconIndex
     from bilex.induction.initial import Spelling
     from bilex.mapping import Mapping
     from bilex.table import EmbeddingTable
@@ -182,8 +184,8 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
         method,
         x,
         z,
-        _tensor(pairs.pairs, place),
-        dev=None if dev_pairs is None else _tensor(dev_pairs.require_usable().pairs, place),
+        _sorted_pairs(pairs, place),
+        dev=None if dev_pairs is None else _sorted_pairs(dev_pairs.require_usable(), place),
         generator=torch.Generator().manual_seed(inputs.rng_seed),
         trace=trace,
     )
@@ -257,8 +259,10 @@ def choose_device(name: str | None) -> torch.device:
     return device
 
 
-def _tensor(pairs: Any, device: torch.device) -> Tensor:
-    return torch.from_numpy(pairs).to(device)
+def _sorted_pairs(found: LexiconIndex, device: torch.device) -> Tensor:
+    """The pairs by row of source, then of target, so that the order of lines in a dictionary changes no bit."""
+    order = np.lexsort((found.pairs[:, 1], found.pairs[:, 0]))
+    return torch.from_numpy(found.pairs[order]).to(device)
 
 
 def _describe_table(table: EmbeddingTable) -> dict[str, Any]:

@@ -5,11 +5,10 @@ Nothing here imports torch, so that a dictionary can be looked at without waitin
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-
-import numpy as np
 
 from bilex.coverage import LexiconIndex, find_pairs
 from bilex.errors import LexiconError, SettingsError
@@ -88,7 +87,7 @@ class Lexicon:
         """(rest, held out): a share, or a count, of the source words is held out with all their pairs.
 
         No source word is on both sides, nor with `fold_case` two that differ in letter case; a target word can be. The
-        order of pairs is kept.
+        order of pairs is kept. Which words are held out depends on the words and `rng_seed` alone, not on their order.
         """
         if count is None and not 0 < share < 1:
             raise SettingsError(f"share={share}: needed a number between 0 and 1")
@@ -99,9 +98,7 @@ class Lexicon:
                 f"{self.name}: cannot hold out {held} of {len(sources)} source words, one side would be empty; "
                 f"needed 1 to {len(sources) - 1}: choose another share or count, or use a larger dictionary"
             )
-        # Raw bits of PCG64 are promised to stay the same in every numpy; `permutation` is not.
-        order = np.argsort(np.random.PCG64(rng_seed).random_raw(len(sources)), kind="stable")
-        chosen = {sources[i] for i in order[:held]}
+        chosen = set(sorted(sources, key=lambda source: _draw(source, rng_seed))[:held])
         return (
             self._where(lambda source: _key(source, fold_case) not in chosen),
             self._where(lambda source: _key(source, fold_case) in chosen),
@@ -137,3 +134,8 @@ class Lexicon:
 
 def _key(word: str, fold_case: bool) -> str:
     return word.casefold() if fold_case else word
+
+
+def _draw(word: str, rng_seed: int) -> bytes:
+    """What stands for a random number of this word, the same in every dictionary and on every machine."""
+    return hashlib.blake2b(f"{rng_seed} {word}".encode(errors="surrogatepass")).digest()

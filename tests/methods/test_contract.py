@@ -262,6 +262,14 @@ def test_aligned_saved_and_opened(method, relaxed, exact, tmp_path):
         assert opened.translate(words, direction=direction) == alignment.translate(words, direction=direction)
 
 
+def test_the_order_of_lines_changes_nothing(method, world):
+    lines = [*world.train, *((source, f"t{i}") for i, (source, _) in enumerate(world.train) if i % 3 == 0)]
+    shuffled = [lines[i] for i in torch.randperm(len(lines), generator=torch.Generator().manual_seed(1)).tolist()]
+    made, again = (align(world.source, world.target, Lexicon.from_pairs(given), method=method) for given in (lines, shuffled))
+    assert made.mapping.arrays().keys() == again.mapping.arrays().keys()
+    assert all(torch.equal(array, again.mapping.arrays()[name]) for name, array in made.mapping.arrays().items())
+
+
 @pytest.mark.parametrize("pairs", [[], [("house", "maison")]], ids=["none", "none covered"])
 def test_no_usable_pairs(method, relaxed, exact, pairs):
     if not method.needs_pairs and not pairs:
