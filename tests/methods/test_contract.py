@@ -265,7 +265,9 @@ def test_aligned_saved_and_opened(method, relaxed, exact, tmp_path):
 def test_the_order_of_lines_changes_nothing(method, world):
     lines = [*world.train, *((source, f"t{i}") for i, (source, _) in enumerate(world.train) if i % 3 == 0)]
     shuffled = [lines[i] for i in torch.randperm(len(lines), generator=torch.Generator().manual_seed(1)).tolist()]
-    made, again = (align(world.source, world.target, Lexicon.from_pairs(given), method=method) for given in (lines, shuffled))
+    made, again = (
+        align(world.source, world.target, Lexicon.from_pairs(given), method=method) for given in (lines, shuffled)
+    )
     assert made.mapping.arrays().keys() == again.mapping.arrays().keys()
     assert all(torch.equal(array, again.mapping.arrays()[name]) for name, array in made.mapping.arrays().items())
 
