@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from bilex import Lexicon, Method, align, all_methods, get_method
+from bilex import Alignment, Lexicon, Method, align, all_methods, get_method
 from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
 from bilex.files import sha256
 from bilex.fitting import collect
@@ -220,6 +220,51 @@ def test_numbers_that_are_not_finite_are_refused(world):
     plain = get_method("procrustes", {"normalize": "unit"})
     with pytest.raises(TableError, match=f"the target table .*first in the row of '{world.target.words[7]}'"):
         align(world.source, dataclasses.replace(world.target, rows=rows), world.train, method=plain)
+
+
+@pytest.mark.parametrize("rows", [np.ones, np.zeros], ids=["all equal", "all zero"])
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_table_of_one_direction_is_refused(world, rows, side):
+    words = getattr(world, side).words
+    tables = {"source": world.source, "target": world.target} | {
+        side: EmbeddingTable(words, rows((len(words), world.source.dim), np.float32))
+    }
+    with pytest.raises(TableError, match=f"the {side} table: all 160 rows .*; needed vectors that differ"):
+        align(**tables, train=world.train, method="procrustes")
+
+
+def test_a_table_of_few_directions_is_warned_of(world):
+    rows = world.source.rows.copy()
+    rows[100:] = rows[100]
+    with pytest.warns(
+        UserWarning, match="the source table has 59 rows with the direction of another one, and 0 of zer"
+    ):
+        align(EmbeddingTable(world.source.words, rows), world.target, world.train, method="procrustes")
+
+
+@pytest.mark.parametrize("method", ["procrustes", "procrustes_refinement"])
+@pytest.mark.parametrize("scale", [1e20, 1e37])
+def test_one_gigantic_row_spoils_nothing(exact, method, scale):
+    rows = [table.rows.copy() for table in (exact.source, exact.target)]
+    rows[0][0] *= scale
+    tables = [EmbeddingTable(t.words, r) for t, r in zip((exact.source, exact.target), rows, strict=True)]
+    with pytest.warns(
+        UserWarning, match=r"the source table has a row 7.*e.* times as long as the median .row 1, 's0'."
+    ):
+        found = align(*tables, exact.train, method=method)
+    assert found.evaluate(exact.test).scores.p_at_1 == 100
+    assert found.evaluate(exact.train).ranks["s0"] == 1
+
+
+@pytest.mark.parametrize("method", ["procrustes", "procrustes_refinement"])
+def test_values_near_the_largest_number(exact, method, tmp_path):
+    tables = [EmbeddingTable(t.words, t.rows / abs(t.rows).max() * 3.3e38) for t in (exact.source, exact.target)]
+    made = align(*tables, exact.train, method=method)
+    assert made.evaluate(exact.test).scores.p_at_1 == 100
+    made.save(tmp_path / "run")
+    opened = Alignment.load(tmp_path / "run")
+    assert opened.translate(["s3"], n=3) == made.translate(["s3"], n=3)
+    assert torch.isfinite(opened.source_rows).all()
 
 
 def test_a_decomposition_that_fails_is_a_divergence(world, spy, monkeypatch):

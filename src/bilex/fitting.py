@@ -15,6 +15,7 @@ from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, SettingsError, TableError
 from bilex.files import sha256
 from bilex.induction.initial import same_spelling
+from bilex.io.directions import find_directions, require_directions
 from bilex.io.inspection import doubtful_order
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
@@ -50,11 +51,16 @@ class Inputs:
     def doubts(self) -> list[str]:
         """What may be wrong with the inputs, for people to read."""
         cut = self.method.rank_cut
-        return [
-            f"{table.origin or f'the {side} table'} {doubt}, and {self.method.name} looks at the first {cut:,} of its "
+        order = [
+            f"{_name(table, side)} {doubt}, and {self.method.name} looks at the first {cut:,} of its "
             f"{len(table):,} words as the most frequent: sort it by frequency, or let the method look at all of them"
             for side, table in (("source", self.source), ("target", self.target))
             if cut is not None and cut < len(table) and (doubt := doubtful_order(table.words))
+        ]
+        return order + [
+            f"{_name(table, side)} {doubt}"
+            for side, table in (("source", self.source), ("target", self.target))
+            for doubt in find_directions(table.rows).doubts(table.words)
         ]
 
     def describe(self) -> dict[str, Any]:
@@ -139,6 +145,8 @@ def collect(
             f"the source vectors have {source.dim} dimensions and the target vectors {target.dim}; "
             "use tables of the same dimension"
         )
+    for side, table in (("source", source), ("target", target)):
+        require_directions(_name(table, side), table.rows)
     if dev is not None and (shared := dev.shared_sources(train, fold_case=fold_case)):
         raise AlignmentError(
             f"{len(shared)} source words are in both the train and the dev dictionary (such as {min(shared)!r}); "
@@ -155,6 +163,11 @@ def collect(
         fold_case=fold_case,
         spelling=spelling,
     )
+
+
+def _name(table: EmbeddingTable, side: str) -> str:
+    """For messages."""
+    return str(table.origin or f"the {side} table")
 
 
 def _with_spelling(

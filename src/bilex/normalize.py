@@ -14,9 +14,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+SHORTEST = 1e-12
+"""Rows that are shorter, or longer than can be told, are scaled before their length is taken."""
+LARGEST_MEDIAN, LONGEST = 1e9, 1e6
+"""Median length of a table, or its inverse, and length of a row in medians, up to which products stay in range."""
+
+
 def unit(rows: Tensor) -> Tensor:
-    """Rows of length 1; a zero row stays zero."""
-    return torch.nn.functional.normalize(rows, dim=1)
+    """Rows of length 1, however long or short they were; a zero row stays zero."""
+    lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+    usual = (lengths > SHORTEST) & lengths.isfinite()
+    if not rows.is_meta and not usual.all():
+        rows = rows / _powers(rows.detach()).masked_fill(usual, 1)
+        lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+    return rows / lengths.clamp_min(SHORTEST)
+
+
+def _powers(rows: Tensor) -> Tensor:
+    """Of each row the largest power of two that its largest number has in it, (n, 1): to divide by it is exact."""
+    largest = torch.linalg.vector_norm(rows, ord=torch.inf, dim=1, keepdim=True)
+    return (largest / (2 * torch.frexp(largest).mantissa)).masked_fill(largest == 0, 1)
 
 
 class Step(NamedTuple):
@@ -36,35 +53,64 @@ STEPS: dict[str, Step] = {
 
 @dataclass(frozen=True, eq=False)
 class Normalizer:
-    """Steps by name, in order, and what each has learnt."""
+    """Steps by name, in order, and what each has learnt.
+
+    `median` is the median length of the rows of a table with lengths that cannot be computed with: before the steps,
+    its rows are divided by it, and those that are a million times as long and more are made as long as it. It is None
+    for all other tables, and where the first step is unit.
+    """
 
     steps: tuple[str, ...]
     states: tuple[Tensor, ...]
+    median: Tensor | None = None
 
     @classmethod
     def fit(cls, rows: Tensor, steps: Sequence[str]) -> tuple[Normalizer, Tensor]:
         """The normalizer fitted to a table, and the normalized table; each step is fitted to what the last one left."""
         check_steps(steps)
         states = []
+        median = None if rows.is_meta or tuple(steps[:1]) == ("unit",) else _median_out_of_range(rows)
+        rows = rows if median is None else _in_range(rows, median)
         for step in steps:
             states.append(STEPS[step].fit(rows))
             rows = STEPS[step].apply(rows, states[-1])
-        return cls(tuple(steps), tuple(states)), rows
+        return cls(tuple(steps), tuple(states), median), rows
 
     def __call__(self, rows: Tensor) -> Tensor:
         """The rows as the table they belong to was normalized."""
+        rows = rows if self.median is None else _in_range(rows, self.median)
         for step, state in zip(self.steps, self.states, strict=True):
             rows = STEPS[step].apply(rows, state.to(rows))
         return rows
 
     def arrays(self, prefix: str) -> dict[str, Tensor]:
         """The learnt states by name."""
-        return {f"{prefix}.{i}": state for i, state in enumerate(self.states)}
+        learnt = {f"{prefix}.{i}": state for i, state in enumerate(self.states)}
+        return learnt if self.median is None else learnt | {f"{prefix}.median": self.median}
 
     @classmethod
     def from_arrays(cls, steps: Sequence[str], arrays: dict[str, Tensor], prefix: str) -> Normalizer:
         """The inverse of `arrays`."""
-        return cls(tuple(steps), tuple(arrays[f"{prefix}.{i}"] for i in range(len(steps))))
+        states = tuple(arrays[f"{prefix}.{i}"] for i in range(len(steps)))
+        return cls(tuple(steps), states, arrays.get(f"{prefix}.median"))
+
+
+def _median_out_of_range(rows: Tensor) -> Tensor | None:
+    """The median length, (1,), if it or the longest row is out of range. Zero rows have no say."""
+    lengths = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64)
+    lengths = lengths[(lengths > 0) & lengths.isfinite()]
+    if not len(lengths):
+        return None
+    median = lengths.median()
+    in_range = 1 / LARGEST_MEDIAN <= median <= LARGEST_MEDIAN and lengths.max() <= LONGEST * median
+    return None if in_range else median[None]
+
+
+def _in_range(rows: Tensor, median: Tensor) -> Tensor:
+    """The rows divided by the median; those that are far longer are of length 1."""
+    divided = rows.double() / median.to(rows.device, torch.float64)
+    far = torch.linalg.vector_norm(divided, dim=1, keepdim=True) > LONGEST
+    return torch.where(far, unit(rows), divided.to(rows))
 
 
 def check_steps(steps: Sequence[str]) -> None:

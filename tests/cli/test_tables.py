@@ -44,6 +44,22 @@ def test_inspect_a_file_in_order(path):
     assert "In order" in run(inspect, path).stdout
 
 
+def test_inspect_a_table_that_is_of_no_use(path):
+    """Every line is in order, but no two words differ."""
+    path.write_text("".join(f"w{i} 1 2 3\n" for i in range(60)))
+    shown = " ".join(run(inspect, path).stdout.split())
+    assert "In order" not in shown
+    assert "Doubtful: the table is of no use: all 60 rows have the same direction" in shown
+    found = json.loads(run(inspect, path, "--json").stdout)
+    assert (found["directions"]["all_same"], found["directions"]["repeated"]) == (True, 59)
+
+
+def test_inspect_tells_of_a_row_that_is_far_too_long(path):
+    path.write_text("".join(f"w{i} {i + 1} {7 - i} 3\n" for i in range(6)) + "long 1e20 1 1\n")
+    shown = " ".join(run(inspect, path).stdout.split())
+    assert "Doubtful: the table has a row 1.43e+19 times as long as the median (row 7, 'long')" in shown
+
+
 def test_inspect_for_machines(path):
     found = json.loads(run(inspect, path, "--json", "--max-words", 2).stdout)
     assert (found["rows"], found["first_words"], found["report"]["repairs"]) == (2, ["The", "the"], {})

@@ -101,6 +101,19 @@ def test_ranks_agree_with_translations(world, alignment):
     assert math.isclose(result.scores.mrr, sum(1 / rank for rank in result.ranks.values()) / result.covered)
 
 
+def test_a_tie_is_never_right_by_luck(world):
+    """Words that nobody can tell apart: the first of them is no better an answer than the others."""
+    rows = world.target.rows.copy()
+    rows[3:9] = rows[3]
+    tied = EmbeddingTable(world.target.words, rows)
+    index = Nearest().index(torch.from_numpy(rows), torch.from_numpy(rows))
+    pairs = [(word, word) for word in tied.words[:12]]
+    ranks = evaluate(index, Lexicon.from_pairs(pairs).index(tied, tied)).ranks
+    assert list(ranks.values()) == [6 if 3 <= i < 9 else 1 for i in range(12)]
+    synonyms = [(tied.words[3], word) for word in tied.words[3:9]]
+    assert list(evaluate(index, Lexicon.from_pairs(synonyms).index(tied, tied)).ranks.values()) == [1]
+
+
 def test_penalties_are_those_of_the_whole_tables(world, alignment):
     """A dictionary of one word gets the same rank as within the whole dictionary."""
     everything = alignment.evaluate(world.test, retrieval=CSLS()).ranks

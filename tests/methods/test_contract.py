@@ -6,10 +6,11 @@ import dataclasses
 import inspect
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 import torch
 
-from bilex import Alignment, Lexicon, Method, align, all_methods, get_method
+from bilex import Alignment, EmbeddingTable, Lexicon, Method, align, all_methods, get_method
 from bilex.errors import LexiconError
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
@@ -270,6 +271,21 @@ def test_the_order_of_lines_changes_nothing(method, world):
     )
     assert made.mapping.arrays().keys() == again.mapping.arrays().keys()
     assert all(torch.equal(array, again.mapping.arrays()[name]) for name, array in made.mapping.arrays().items())
+
+
+def test_tables_of_any_size_give_the_same_lexicon(method, exact):
+    """Of numbers whose squares are too large for float32, or too small."""
+    huge = EmbeddingTable(exact.source.words, exact.source.rows * np.float32(1e19))
+    tiny = EmbeddingTable(exact.target.words, exact.target.rows * np.float32(1e-30))
+    expected, found = (
+        align(*tables, exact.train, method=method).translate(exact.source.words, n=1)
+        for tables in ((exact.source, exact.target), (huge, tiny))
+    )
+    words = [[translation.candidates[0].word for translation in made] for made in (expected, found)]
+    assert words[0] == words[1]
+    scores = [translation.candidates[0].score for translation in found]
+    assert np.isfinite(scores).all()
+    assert min(scores) > 0
 
 
 @pytest.mark.parametrize("pairs", [[], [("house", "maison")]], ids=["none", "none covered"])

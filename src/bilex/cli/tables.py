@@ -81,8 +81,10 @@ def show(inspection: Inspection) -> None:
         grid.add_row(Text(name, "bold"), Text(value))
     console.print(Text(str(inspection.path), "bold"), grid, sep="\n")
     repairs = inspection.report.summary()
-    console.print(Text("In order: nothing had to be left out." if not repairs else "Left out or wrong:", "bold"))
-    for line in repairs:
+    doubts = [f"the table {doubt}" for doubt in inspection.doubtful_rows]
+    in_order = "Doubtful:" if doubts else "In order: nothing had to be left out."
+    console.print(Text("Left out or wrong:" if repairs else in_order, "bold"))
+    for line in repairs + doubts:
         console.print(Text(f"  {line}"))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bilex.io.directions import Directions, find_directions
 from bilex.io.open import read_contents
 
 if TYPE_CHECKING:
@@ -61,8 +62,11 @@ class Inspection:
     subwords: bool
     norms: Norms
     spelling: Spelling
+    directions: Directions
     doubtful_order: str | None
     """Why the words may not be in order of frequency."""
+    doubtful_rows: list[str]
+    """What may be wrong with the vectors as a whole."""
     first_words: list[str]
     report: ReadReport
 
@@ -74,6 +78,8 @@ class Inspection:
 def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "utf-8") -> Inspection:
     """Read a file as `EmbeddingTable.read` would, and tell what it holds."""
     contents = read_contents(path, max_words=max_words, encoding=encoding)
+    directions = find_directions(contents.rows)
+    fatal = directions.fatal()
     return Inspection(
         path=path,
         format=contents.format,
@@ -85,7 +91,9 @@ def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "
         subwords=contents.subwords is not None,
         norms=measure_norms(contents),
         spelling=look_at_words(contents),
+        directions=directions,
         doubtful_order=doubtful_order(contents.words),
+        doubtful_rows=[f"is of no use: {fatal}"] if fatal else directions.doubts(contents.words),
         first_words=contents.words[:FIRST_WORDS],
         report=contents.report,
     )

@@ -193,6 +193,8 @@ class InstaMapping(Mapping, kind="instamap"):
             ):
                 for i, (step, state) in enumerate(zip(normalizer.steps, normalizer.states, strict=True)):
                     arrays[f"start.{side}.{i}.{step}"] = state
+                if normalizer.median is not None:
+                    arrays[f"start.{side}.median"] = normalizer.median
             arrays |= nested_arrays(self.start.mapping, "start.mapping.")
         return arrays
 
@@ -212,5 +214,8 @@ class InstaMapping(Mapping, kind="instamap"):
 
 
 def _normalizer(arrays: dict[str, Tensor], prefix: str) -> Normalizer:
-    names = sorted(name for name in arrays if name.startswith(prefix))
-    return Normalizer(tuple(name.rpartition(".")[2] for name in names), tuple(arrays[name] for name in names))
+    names = sorted(name for name in arrays if name.startswith(prefix) and name != f"{prefix}median")
+    steps, states = (
+        zip(*((name.rpartition(".")[2], arrays[name]) for name in names), strict=True) if names else ((), ())
+    )
+    return Normalizer(steps, states, arrays.get(f"{prefix}median"))
