@@ -27,13 +27,15 @@ def unit(rows: Tensor) -> Tensor:
     if not rows.is_meta and not usual.all():
         rows = rows / _powers(rows.detach()).masked_fill(usual, 1)
         lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-    return rows / lengths.clamp_min(SHORTEST)
+    directions: Tensor = rows / lengths.clamp_min(SHORTEST)
+    return directions
 
 
 def _powers(rows: Tensor) -> Tensor:
     """Of each row the largest power of two that its largest number has in it, (n, 1): to divide by it is exact."""
     largest = torch.linalg.vector_norm(rows, ord=torch.inf, dim=1, keepdim=True)
-    return (largest / (2 * torch.frexp(largest).mantissa)).masked_fill(largest == 0, 1)
+    powers: Tensor = largest / (2 * torch.frexp(largest).mantissa)
+    return powers.masked_fill(largest == 0, 1)
 
 
 class Step(NamedTuple):
