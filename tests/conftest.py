@@ -48,6 +48,14 @@ def _without_skip(report):
     return report
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_waiting_for_the_disk():
+    """What is written reaches it when it does: no test cuts the power."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda _: None)
+        yield
+
+
 class World(NamedTuple):
     """Two tables, and a dictionary in two parts that share no source word."""
 

@@ -1,4 +1,7 @@
+import errno
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -108,3 +111,43 @@ def test_parts_of_parts(tmp_path):
     state = Trace(folder=tmp_path).restore()
     assert state.inner().inner().values == {"epoch": 3}
     assert list(state.inner().inner().arrays) == ["c"]
+
+
+class TestFullDisk:
+    @pytest.fixture
+    def disk(self, monkeypatch):
+        """Full until it is freed."""
+        state = SimpleNamespace(full=True)
+
+        def write(path, data):
+            if state.full:
+                written(path, data[:10])
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return written(path, data)
+
+        written = Path.write_bytes
+        monkeypatch.setattr(Path, "write_bytes", write)
+        return state
+
+    def test_is_warned_of_once_and_tried_again(self, tmp_path, disk):
+        said = []
+        trace = Trace(folder=tmp_path, warn=said.append)
+        for epoch in range(3):
+            trace.checkpoint({"w": torch.zeros(1)}, epoch=epoch)
+        assert said == [
+            f"{tmp_path / CHECKPOINT}: No space left on device; free some space there, or choose another place; until "
+            "then an interruption loses what is being learnt"
+        ]
+        assert trace.kept is None
+        assert list(tmp_path.iterdir()) == []
+        disk.full = False
+        trace.checkpoint({"w": torch.zeros(1)}, epoch=3)
+        assert trace.kept == Trace(folder=tmp_path).restore().values == {"epoch": 3}
+        disk.full = True
+        trace.checkpoint({"w": torch.ones(1)}, epoch=4)
+        assert len(said) == 2
+        assert trace.kept == Trace(folder=tmp_path).restore().values == {"epoch": 3}
+
+    def test_is_a_warning_where_nobody_listens(self, tmp_path, disk):
+        with pytest.warns(UserWarning, match="No space left on device"):
+            Trace(folder=tmp_path).checkpoint({"w": torch.zeros(1)}, epoch=1)

@@ -8,8 +8,10 @@ process of its own cannot map what lies in the object store.
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
+import threading
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -124,12 +126,24 @@ def _connect(ray: Any, address: str, *, cpus: int | None) -> None:
         host, colon, port = address.removeprefix("ray://").rpartition(":")
         if colon:  # Ray itself would try for minutes
             socket.create_connection((host, int(port)), timeout=20).close()
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
+        with _handler_kept():
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
     except (ValueError, RuntimeError, OSError) as error:
         reason = str(error).split("\n")[0]
         raise ClusterError(
             f"there is no Ray cluster at {address!r} ({reason}); start one with `ray start --head`, or use local"
         ) from None
+
+
+@contextmanager
+def _handler_kept() -> Iterator[None]:
+    """Ray takes SIGTERM for itself, and would give it an exit code of its own."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def _needs(work: Work, largest: float) -> dict[str, Any]:

@@ -25,6 +25,14 @@ class CheckpointError(BilexError):
     """What an interrupted run has left behind cannot be read."""
 
 
+class LockError(BilexError):
+    """Another process is at work on the same files."""
+
+
+class NoRoomError(BilexError):
+    """The disk has no room for what is to be written."""
+
+
 class DataError(BilexError):
     """Public data cannot be fetched, or are not what they should be."""
 

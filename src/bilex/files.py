@@ -1,44 +1,81 @@
-"""Files are written whole or not at all, known by their hash, and locked by one process at a time."""
+"""Files and folders are written whole or not at all, and known by their hash.
+
+What is being written has a name of its own, `.NAME.RANDOM.tmp`, beside its place, and is locked. So one that nobody has
+locked is left over from a process that was killed; whoever writes to the same place next removes it.
+"""
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import hashlib
 import os
+import re
+import secrets
 import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from bilex.disk import TEMPORARY, naming
+from bilex.lock import CannotLockError, try_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-TAKEN = (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+_LOCKABLE = sys.platform != "win32"
+"""Windows could neither write to nor rename what is locked."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` to write a file to; renamed to `path` at the end, removed on any error."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    """A temporary file beside `path` to write to; renamed to `path` at the end, removed on any error."""
+    with naming(path), _temporary(path, lambda made: made.touch(exist_ok=False)) as temporary:
         yield temporary
+        sync(temporary)
         temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        sync(path.parent)
 
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """A temporary folder beside `path` to fill; renamed to `path`, which must not exist, or removed on any error."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.mkdir(parents=True)
+    with naming(path), _temporary(path, lambda made: made.mkdir(parents=True)) as temporary:
         yield temporary
+        for inside in temporary.rglob("*"):
+            sync(inside)
+        sync(temporary)
         temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        sync(path.parent)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder, if it is there. It is renamed first: nobody finds half of it."""
+    with contextlib.suppress(OSError):
+        leaving = path.rename(_temporary_name(path))
+        shutil.rmtree(leaving, ignore_errors=True)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what processes that were killed have left of a file or folder, and nothing that is being written."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}{re.escape(TEMPORARY)}")
+    with contextlib.suppress(OSError):
+        left = [found for found in path.parent.iterdir() if pattern.fullmatch(found.name)]
+        for found in left:
+            # Not ours to open, or somebody else was faster.
+            with contextlib.suppress(OSError), _locked(found, otherwise=False) as abandoned:
+                if abandoned:
+                    _remove(found)
+
+
+def sync(path: Path) -> None:
+    """Have the contents of a file on disk before it is renamed, or the names in a folder after that."""
+    if path.is_dir():
+        with contextlib.suppress(OSError):  # not every system can, and the files are there already
+            _sync(path, os.O_RDONLY)
+    elif path.is_file():
+        _sync(path, os.O_RDONLY if _LOCKABLE else os.O_RDWR)
 
 
 def sha256(path: Path) -> str:
@@ -52,23 +89,59 @@ def bare_name(path: str) -> str:
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
-def take_lock(file: IO[bytes]) -> bool:
-    """Lock an open file, unless another process has it; OSError where files cannot be locked.
+@contextmanager
+def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """What `make` makes, under a name that nobody else has, locked as long as it is worked on; removed at the end."""
+    remove_leftovers(path)
+    while True:
+        made = _temporary_name(path)
+        make(made)
+        try:
+            with _locked(made, otherwise=True) as ours:
+                if ours:
+                    yield made
+                    return
+        finally:
+            _remove(made)
 
-    The system gives the lock back when the file is closed or its process ends, however it ends: locks are never stale.
-    """
+
+def _temporary_name(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+
+
+@contextmanager
+def _locked(path: Path, *, otherwise: bool) -> Iterator[bool]:
+    """Whether a file or folder could be locked, until the end; `otherwise` where nothing can be."""
+    if not _LOCKABLE:
+        yield otherwise
+        return
     try:
-        if sys.platform == "win32":
-            import msvcrt
+        descriptor = os.open(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        descriptor = None
+    if descriptor is None:
+        yield False
+        return
+    try:
+        try:
+            ours = try_lock(descriptor, path)
+        except CannotLockError:
+            ours = otherwise
+        yield ours
+    finally:
+        os.close(descriptor)
 
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in TAKEN:
-            return False
-        raise
-    return True
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

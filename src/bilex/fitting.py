@@ -48,6 +48,11 @@ class Inputs:
     spelling: Spelling | None = None
     """How words spelt alike came into `train`."""
 
+    @property
+    def least_bytes(self) -> int:
+        """A run made of them takes so many at least: those of its tables."""
+        return self.source.rows.nbytes + self.target.rows.nbytes
+
     def doubts(self) -> list[str]:
         """What may be wrong with the inputs, for people to read."""
         cut = self.method.rank_cut

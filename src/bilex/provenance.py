@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from bilex.disk import why
 from bilex.errors import AlignmentError
-from bilex.files import replacing_folder
+from bilex.files import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,13 +16,14 @@ INPUTS = "inputs.json"
 
 
 def begin(folder: Path, description: dict[str, Any]) -> None:
-    """Make a folder that says what it is begun from."""
+    """Have a folder say what is begun in it; it is made if need be."""
     text = json.dumps(description, indent=2, ensure_ascii=False)
     try:
-        with replacing_folder(folder) as temporary:
-            (temporary / INPUTS).write_text(text + "\n", encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(folder / INPUTS) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise AlignmentError(f"{folder}: cannot be written: {error}; choose another --output") from error
+        raise AlignmentError(f"{folder}: cannot be written: {why(error, 'choose another --output')}") from error
 
 
 def read(path: Path, *, again: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from safetensors.torch import load_file
 from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
+from bilex.disk import why
 from bilex.errors import AlignmentError, TableError
 from bilex.files import replacing_folder
 from bilex.lexicon import Lexicon
@@ -69,7 +70,9 @@ def save(alignment: Alignment, path: str | PathLike[str]) -> None:
             text = json.dumps(description, indent=2, ensure_ascii=False)
             (folder / "alignment.json").write_text(text + "\n", encoding="utf-8")
     except (OSError, SafetensorError, TableError) as error:
-        raise AlignmentError(f"{path}: cannot be written: {error}; no run was left behind") from error
+        system = error if isinstance(error, OSError) else error.__cause__
+        reason = why(system) if isinstance(system, OSError) else error
+        raise AlignmentError(f"{path}: cannot be written: {reason}; no run was left behind") from error
 
 
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
+from bilex.disk import why
 from bilex.errors import AlignmentError, CheckpointError
 from bilex.files import replacing
 
@@ -36,7 +38,8 @@ class Trace:
     """Keeps the records it is called with, and passes each on to a listener (a log, say), what is going on between
     them to a watcher (a progress display: label, done, total).
 
-    With a folder it also keeps the last state that a method handed to `checkpoint`, and finds it there again.
+    With a folder it also keeps the last state that a method handed to `checkpoint`, and finds it there again. If that
+    cannot be written, `warn` is told so once, and the work goes on: there is still time to make room.
     """
 
     def __init__(
@@ -45,11 +48,15 @@ class Trace:
         *,
         watcher: Callable[[str, int, int], None] | None = None,
         folder: Path | None = None,
+        warn: Callable[[str], None] = warnings.warn,
     ) -> None:
         self.records: list[Record] = []
+        self.kept: Record | None = None
+        """The plain values of the last state in the folder, as far as it was written or read here."""
         self._listener = listener
         self._watcher = watcher
         self._folder = folder
+        self._warn, self._warned = warn, False
 
     def __call__(self, **record: Value) -> None:
         """Take one record, e.g. `trace(epoch=3, loss=0.12, dev_mrr=0.61)`."""
@@ -77,8 +84,15 @@ class Trace:
             name: array.detach().cpu().clone(memory_format=torch.contiguous_format) for name, array in arrays.items()
         }
         metadata = {"values": json.dumps(values), "records": json.dumps(self.records)}
-        with replacing(self._folder / CHECKPOINT) as temporary:
-            temporary.write_bytes(save(plain, metadata=metadata))
+        try:
+            with replacing(self._folder / CHECKPOINT) as temporary:
+                temporary.write_bytes(save(plain, metadata=metadata))
+        except OSError as error:
+            if not self._warned:
+                self._warn(f"{error.filename}: {why(error)}; until then an interruption loses what is being learnt")
+            self._warned = True
+        else:
+            self.kept, self._warned = values, False
 
     def restore(self) -> State | None:
         """The state kept last, if there is one; the records up to it are there again too."""
@@ -91,7 +105,8 @@ class Trace:
                 metadata = file.metadata()
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no dict)
             self.records = json.loads(metadata["records"])
-            return State(arrays, json.loads(metadata["values"]))
+            self.kept = json.loads(metadata["values"])
+            return State(arrays, dict(self.kept or {}))
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path}: cannot be read: {error}; remove {self._folder} and align again") from error
 

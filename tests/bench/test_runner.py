@@ -1,12 +1,14 @@
 import json
+import os
 from dataclasses import replace
 
 import pytest
 
 from bilex.bench.results import read, read_suite, write_cell
-from bilex.bench.runner import _only_one, run
+from bilex.bench.runner import run
 from bilex.bench.suite import Suite
-from bilex.errors import SettingsError, SuiteError
+from bilex.errors import LockError, SettingsError, SuiteError
+from bilex.lock import LOCK, only_one
 
 NAMES = ["procrustes.s-t.0", "ridge-weak.s-t.0", "procrustes.short.0"]
 
@@ -101,7 +103,7 @@ def test_an_interruption_leaves_whole_results_and_the_rest_goes_on(small, folder
 
 
 def test_two_runs_in_one_folder_are_refused(small, folder):
-    with _only_one(folder), pytest.raises(SuiteError, match="another run is at work there"):
+    with only_one(folder / LOCK), pytest.raises(LockError, match=f"process {os.getpid()} .* is at work there"):
         run(small, folder)
 
 

@@ -1,15 +1,22 @@
+import errno
 import json
 import os
 import random
+import shlex
+import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from bilex import Alignment, EmbeddingTable, align
+from bilex import Alignment, EmbeddingTable, align, fitting
+from bilex.lock import only_one
+from bilex.trace import CHECKPOINT
 
 
 def contents(folder):
@@ -304,3 +311,169 @@ class TestResumeInterrupted:
     def test_before_the_first_checkpoint_nothing_is_left(self, interrupted, tmp_path):
         interrupted(1)
         assert list(tmp_path.iterdir()) == []
+
+
+class TestInterruption:
+    """By Ctrl-C or by a signal: everything is tidied up, and what goes on is said as a command."""
+
+    @pytest.fixture
+    def stop_at(self, monkeypatch):
+        """Have a run of RAPO interrupted in its record of that number."""
+
+        def make(number, stop):
+            heard = []
+
+            def say(record):
+                heard.append(record)
+                if len(heard) == number:
+                    stop()
+
+            monkeypatch.setattr("bilex.cli.align._say_record", say)
+
+        return make
+
+    @pytest.fixture
+    def args(self, inputs, output):
+        settings = ("epochs=3", "hard=8", "start=random", "learning_rate=0.03", "batch=16")
+        return [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
+
+    def test_the_command_that_goes_on_is_said(self, bilex, args, output, stop_at, monkeypatch, tmp_path):
+        stop_at(4, interrupt)
+        result = bilex("align", *args)
+        command = shlex.join(["bilex", "align", *map(str, args), "--resume"])
+        assert result.code == 130
+        assert result.err.endswith(f"bilex: interrupted; go on from epoch 2 with\n  {command}\n")
+        assert sorted(path.name for path in output.with_name("new.partial").iterdir()) == [CHECKPOINT, "inputs.json"]
+        again = bilex(*shlex.split(command)[1:])
+        assert again.code == 0
+        assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+    def test_resume_is_not_said_twice(self, bilex, args, stop_at):
+        stop_at(4, interrupt)
+        bilex("align", *args)
+        stop_at(1, interrupt)
+        result = bilex("align", *args, "--resume")
+        assert result.err.count("--resume") == 1
+        assert "go on from epoch 2 with" in result.err
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
+    @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+    def test_a_signal_is_an_orderly_end(self, bilex, args, output, stop_at, name, code):
+        before = signal.getsignal(getattr(signal, name))
+        stop_at(4, lambda: os.kill(os.getpid(), getattr(signal, name)))
+        result = bilex("align", *args)
+        assert result.code == code
+        assert f"bilex: ended by {name}; go on from epoch 2 with\n  bilex align" in result.err
+        assert sorted(path.name for path in output.with_name("new.partial").iterdir()) == [CHECKPOINT, "inputs.json"]
+        assert signal.getsignal(getattr(signal, name)) is before
+
+    @pytest.mark.parametrize("during", ["fitting.fit", "files.sync", "run.save"])
+    def test_without_a_checkpoint_nothing_is_left(self, bilex, inputs, output, tmp_path, monkeypatch, during):
+        monkeypatch.setattr(f"bilex.{during}", lambda *_, **__: interrupt())
+        result = bilex("align", *inputs, "--method", "procrustes", "--output", output)
+        assert (result.code, list(tmp_path.iterdir())) == (130, [])
+        assert result.err.endswith("bilex: interrupted; nothing was kept\n")
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
+    def test_a_signal_that_is_ignored_stays_so(self, bilex, inputs, output, monkeypatch):
+        """As by nohup."""
+        fit = fitting.fit
+
+        def signalled(*args, **more):
+            os.kill(os.getpid(), signal.SIGHUP)
+            return fit(*args, **more)
+
+        monkeypatch.setattr("bilex.fitting.fit", signalled)
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            assert bilex("align", *inputs, "--method", "procrustes", "--output", output).code == 0
+        finally:
+            signal.signal(signal.SIGHUP, before)
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+class TestOneAtATime:
+    @pytest.mark.parametrize("resume", [[], ["--resume"]])
+    def test_another_process_is_noticed_before_any_work(self, refused, inputs, output, monkeypatch, resume):
+        monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
+        partial = output.with_name("new.partial")
+        with only_one(partial / ".lock"):
+            before = contents(partial)
+            message = refused("align", *inputs, "--method", "procrustes", "--output", output, *resume)
+            assert contents(partial) == before
+        assert f"{partial}: process {os.getpid()} on " in message
+        assert "is at work there; wait for it, or choose another --output" in message
+
+    def test_one_that_came_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
+        with ExitStack() as stack:
+            doubts = fitting.Inputs.doubts
+
+            def meanwhile(self):
+                stack.enter_context(only_one(output.with_name("new.partial") / ".lock"))
+                return doubts(self)
+
+            monkeypatch.setattr("bilex.fitting.Inputs.doubts", meanwhile)
+            monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
+            assert "is at work there" in refused("align", *inputs, "--method", "procrustes", "--output", output)
+
+    def test_one_that_ended_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
+        monkeypatch.setattr("bilex.fitting.Inputs.doubts", lambda _: output.mkdir() or [])
+        monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
+        assert "exists already" in refused("align", *inputs, "--method", "procrustes", "--output", output)
+        assert [path.name for path in output.parent.iterdir()] == ["new"]
+
+    def test_the_first_of_two_processes_wins(self, inputs, output, tmp_path):
+        args = [*inputs, "--method", "procrustes", "--output", output]
+        command = [sys.executable, "-m", "bilex", "align", *map(str, args)]
+        both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        errors = [process.communicate()[1] for process in both]
+        assert sorted(process.returncode for process in both) == [0, 1]
+        (refusal,) = (error for process, error in zip(both, errors, strict=True) if process.returncode)
+        assert "is at work there" in refusal or "exists already" in refusal
+        assert [path.name for path in tmp_path.iterdir()] == ["new"]
+        assert Alignment.load(output).mapping
+
+    def test_what_was_killed_before_its_first_checkpoint_is_begun_again(self, bilex, inputs, output, tmp_path):
+        partial = output.with_name("new.partial")
+        partial.mkdir()
+        for name in ("inputs.json", ".lock", ".checkpoint.safetensors.0123456789abcdef.tmp"):
+            (partial / name).write_text("half")
+        assert bilex("align", *inputs, "--method", "procrustes", "--output", output).code == 0
+        assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+class TestRoom:
+    def disk(self, monkeypatch, free):
+        monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+
+    def test_what_does_not_fit_is_not_begun(self, refused, inputs, output, tmp_path, monkeypatch):
+        self.disk(monkeypatch, 15_000)
+        monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
+        message = refused("align", *inputs, "--method", "procrustes", "--output", output)
+        assert f"{output}: the run will take 0.02 MB, and 0.01 MB are free there; free some space" in message
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_may_not_fit_is_said(self, bilex, inputs, output, monkeypatch):
+        self.disk(monkeypatch, 30_000)
+        said = bilex("align", *inputs, "--method", "procrustes", "--output", output).err
+        assert f"warning: {output} will take 0.02 MB, and checkpoints while it is made up to 0.03 MB more" in said
+
+    def test_a_checkpoint_that_cannot_be_written_does_not_end_the_training(
+        self, bilex, inputs, output, tmp_path, monkeypatch
+    ):
+        @contextmanager
+        def full(path):
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+            yield
+
+        monkeypatch.setattr("bilex.trace.replacing", full)
+        settings = ("epochs=3", "hard=8", "start=random", "batch=16")
+        args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
+        result = bilex("align", *args)
+        assert result.code == 0
+        assert result.err.count("warning: ") == 1
+        assert "new.partial/checkpoint.safetensors: No space left on device; free some space there" in result.err
+        assert [path.name for path in tmp_path.iterdir()] == ["new"]

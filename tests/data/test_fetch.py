@@ -1,5 +1,6 @@
 import hashlib
 import json
+import os
 import tempfile
 import threading
 from dataclasses import replace
@@ -242,7 +243,6 @@ def test_a_file_that_somebody_put_there_is_left_as_it_is(site, get, folder):
 def test_a_folder_to_read_only(site, get, folder):
     site.files[TXT] = WORDS
     get("en-es")
-    (folder / "muse" / ".fetched" / "en-es.0-5000.txt.lock").unlink()
     (folder / "muse" / ".fetched").chmod(0o500)
     try:
         assert not get("en-es").new
@@ -287,7 +287,8 @@ def test_several_at_once_get_the_file_once(site, act, get, vec, waits):
     assert [file.new for file in found] == [True, False]
     assert found[0].path.read_bytes() == vec
     assert len(site.requests) == 1
-    assert "another process is fetching it" in waits.told[0]
+    assert f"process {os.getpid()} on " in waits.told[0]
+    assert "is fetching it; waiting for that" in waits.told[0]
 
 
 def test_checksums_as_sha256sum_prints_them(tmp_path):

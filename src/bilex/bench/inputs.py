@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bilex.data.folder import data_folder
+from bilex.disk import require_room
 from bilex.errors import SuiteError
 from bilex.files import sha256
 from bilex.io.dictionary import comment_sign
@@ -121,7 +122,9 @@ class Store:
             if wanted.sha256 is not None:
                 check_sum(path, sha256(path), wanted.sha256)
             native.parent.mkdir(parents=True, exist_ok=True)
-            _read_foreign(path, wanted).write(native)
+            table = _read_foreign(path, wanted)
+            require_room(native, table.rows.nbytes, "the table in native form")
+            table.write(native)
         return Ready(path=native, max_words=None, sha256=sha256(native), label=wanted.label)
 
 

@@ -11,6 +11,7 @@ from bilex.bench.gather import read_grid
 from bilex.bench.metrics import MAIN, METRICS
 from bilex.bench.scores import score_table
 from bilex.bench.summary import sentences
+from bilex.disk import why
 from bilex.errors import ResultsError
 from bilex.files import replacing
 from bilex.page.markup import csv_text, escape_latex, escape_markdown, latex, markdown, table_csv
@@ -119,7 +120,9 @@ def write(report: Report, out: Path, kinds: Sequence[str], *, plots: bool = True
             with replacing(out / name) as temporary:
                 temporary.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
-        raise ResultsError(f"{out}: cannot be written: {error}; choose another folder, or make room") from error
+        raise ResultsError(
+            f"{error.filename or out}: cannot be written: {why(error, 'choose another folder')}"
+        ) from error
     return [out / name for name in contents]
 
 

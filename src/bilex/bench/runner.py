@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bilex.bench.inputs import Store
 from bilex.bench.process import run_side_by_side
 from bilex.bench.results import Cell, read_cell, read_suite, write_cell, write_json
 from bilex.bench.task import Task
+from bilex.disk import require_room
 from bilex.errors import ResultsError, SettingsError, SuiteError
-from bilex.files import take_lock
+from bilex.lock import LOCK, only_one
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from os import PathLike
 
     from bilex.bench.suite import Planned, Suite
+
+
+CELL_BYTES = 50_000
+"""A result takes less, as a rule."""
 
 
 class Progress(NamedTuple):
@@ -56,12 +61,13 @@ def run(
         from bilex.cluster import import_ray
 
         import_ray()
-    with _only_one(place):
+    with only_one(place / LOCK):  # two would take each other's checkpoints
         _write_suite(suite, place)
         store = store or Store()
         tasks = [Task.make(cell, store, threads=threads, device=device) for cell in wanted]
         there = {task.name: cell for task in tasks if (cell := known(place, task.name, task.key)) is not None}
         missing = [task for task in tasks if task.name not in there]
+        require_room(place, len(missing) * CELL_BYTES, f"{len(missing)} results")
         with closing(_results(missing, place, jobs=jobs, cluster=cluster)) as results:
             for task, cell in results:
                 _keep(place, task, cell)
@@ -124,24 +130,3 @@ def _write_suite(suite: Suite, folder: Path) -> None:
     if (folder / "suite.json").is_file() and (name := read_suite(folder).get("name")) != suite.name:
         raise SuiteError(f"{folder} has results of the suite {name}, this is {suite.name}; choose another --output")
     write_json(folder / "suite.json", suite.describe())
-
-
-@contextmanager
-def _only_one(folder: Path) -> Iterator[None]:
-    """Two runs in one folder would take each other's checkpoints. Where files cannot be locked, nobody is kept out."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / ".lock").open("ab")
-    except OSError as error:
-        raise SuiteError(f"{folder}: cannot be written to: {error}; choose another --output") from error
-    with file:
-        if not _free(file):
-            raise SuiteError(f"{folder}: another run is at work there; wait for it, or choose another --output")
-        yield
-
-
-def _free(file: IO[bytes]) -> bool:
-    try:
-        return take_lock(file)
-    except OSError:
-        return True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex import __version__
+from bilex.cli.interruption import Terminated, orderly_end, told
 from bilex.errors import BilexError
 
 if TYPE_CHECKING:
@@ -77,18 +78,22 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run a command. Exit code 0: done; 1: it could not be done, and why is on stderr; 2: wrong usage."""
+    """Run a command. Exit code 0: done; 1: it could not be done, and why is on stderr; 2: wrong usage.
+
+    Above 128: ended by a signal, 130 by Ctrl-C.
+    """
     try:
-        _run(args)
+        with orderly_end():
+            _run(args)
     except BilexError as error:
         _fail(str(error))
     except BrokenPipeError:  # the reader of a pipe has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         sys.exit(0)
     except UnicodeDecodeError as error:
         _fail(f"standard input is not {error.encoding}: {error.reason}; convert it to UTF-8")
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _fail_to_write(error)
     except (MemoryError, RuntimeError) as error:
         if not (isinstance(error, MemoryError) or any(sign in str(error) for sign in OUT_OF_MEMORY)):
             raise
@@ -97,19 +102,39 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> None:
     try:
-        code: Any = cli.main(args, prog_name="bilex", standalone_mode=False)
+        given = sys.argv[1:] if args is None else args
+        code: Any = cli.main(args, prog_name="bilex", standalone_mode=False, obj=given)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except Terminated as ended:
+        sys.stderr.write(f"bilex: ended by {ended.name}{told(ended)}\n")
+        raise
     except SystemExit:  # click's own, when the reader of a pipe has had enough: that is no failure
         if "PacifyFlush" in type(sys.stdout).__name__:
             sys.exit(0)
         raise
-    except click.Abort:
-        sys.stderr.write("bilex: interrupted\n")
+    except click.Abort as abort:
+        sys.stderr.write(f"bilex: interrupted{told(abort.__cause__)}\n")
         sys.exit(130)
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail_to_write(error: OSError) -> None:
+    """Say what the system says; without the name of a file, a full disk is that of standard output."""
+    from bilex.disk import NO_ROOM, why
+
+    full = error.errno in NO_ROOM
+    if full and error.filename is None:
+        _write_no_more()
+    name = error.filename or ("standard output" if full else None)
+    _fail(f"{name}: {why(error)}" if name else str(error))
+
+
+def _write_no_more() -> None:
+    """Let Python not try it once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str) -> None:

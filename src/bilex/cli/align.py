@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,18 +10,26 @@ import click
 
 from bilex.cli import options
 from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.interruption import telling, this_command
+from bilex.disk import free_bytes, gigabytes, require_room
 from bilex.errors import AlignmentError
+from bilex.files import remove_folder, remove_leftovers
+from bilex.lock import LOCK, only_one
 from bilex.provenance import INPUTS, begin, check_same, read
 from bilex.trace import CHECKPOINT, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from bilex.fitting import Inputs
     from bilex.methods.base import Method
     from bilex.settings_file import MethodSettings
     from bilex.trace import Value
+
+
+CHECKPOINTS = 3
+"""With its checkpoints a run takes so many times its tables while it is made, at most."""
 
 
 @click.command()
@@ -91,8 +98,7 @@ def align(
     and the methods of self-learning keep what they have learnt in RUN.partial, for --resume; others begin again.
     """
     given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
-    if not resume:
-        _check_free(output, partial)
+    _check_free(output, partial, resume=resume)
     from bilex.fitting import fit
     from bilex.methods.base import get_method
 
@@ -122,8 +128,9 @@ def align(
         return
     options.say(*(f"warning: {doubt}" for doubt in inputs.doubts()))
     started = time.perf_counter()
-    with _kept(partial, inputs), options.labelled_progress() as watcher:
-        alignment = fit(inputs, device=device, trace=Trace(_say_record, watcher=watcher, folder=partial))
+    _check_room(output, inputs)
+    with options.labelled_progress() as watcher, _kept(partial, output, inputs, watcher, resume=resume) as trace:
+        alignment = fit(inputs, device=device, trace=trace)
         seconds = time.perf_counter() - started
         alignment.save(output)
     _warn(chosen, alignment.source.dim, alignment.provenance["train_coverage"])
@@ -186,31 +193,69 @@ def _say_record(record: dict[str, Value]) -> None:
     options.say("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in record.items()))
 
 
-def _check_free(output: Path, partial: Path) -> None:
-    """Refuse a place that is taken, by a run or by the beginnings of one, before any work is done."""
+def _check_free(output: Path, partial: Path, *, resume: bool) -> None:
+    """Refuse a place that is taken, by a run, the beginnings of one or another process, before any work is done."""
+    if partial.is_dir():
+        with only_one(partial / LOCK):
+            pass
+    if not resume:
+        _refuse_taken(output, partial)
+
+
+def _refuse_taken(output: Path, partial: Path | None) -> None:
     if output.exists():
         from bilex.run import check_free
 
         check_free(output)
-    if partial.exists():
+    if partial is not None and (partial / CHECKPOINT).exists():
         raise AlignmentError(f"{partial} was left by a run that was interrupted: go on with --resume, or remove it")
 
 
-@contextmanager
-def _kept(partial: Path, inputs: Inputs) -> Iterator[None]:
-    """A folder for checkpoints, that of an earlier run from the same inputs if there is one; removed when all is done.
+def _check_room(output: Path, inputs: Inputs) -> None:
+    """Refuse what the disk has no room for; say so if it may become too little."""
+    needed, free = inputs.least_bytes, free_bytes(output)
+    require_room(output, needed, "the run")
+    if free < CHECKPOINTS * needed:
+        options.say(
+            f"warning: {output} will take {gigabytes(needed)}, and checkpoints while it is made up to "
+            f"{gigabytes((CHECKPOINTS - 1) * needed)} more; {gigabytes(free)} are free"
+        )
 
-    It is removed too when it is new and no checkpoint has come into it: there is nothing to go on from.
+
+@contextmanager
+def _kept(
+    partial: Path, output: Path, inputs: Inputs, watcher: Callable[[str, int, int], None], *, resume: bool
+) -> Iterator[Trace]:
+    """A trace with a folder for its checkpoints, on which one process works; removed when all is done.
+
+    What was interrupted before its first checkpoint is removed too: there is nothing to go on from.
     """
-    if partial.exists():
+    trace = Trace(_say_record, watcher=watcher, folder=partial, warn=lambda text: options.say(f"warning: {text}"))
+    with only_one(partial / LOCK), telling(lambda: _what_is_kept(partial, trace)):
+        try:
+            _refuse_taken(output, None if resume else partial)
+            _begin(partial, inputs)
+            yield trace
+        except BaseException:
+            if not (partial / CHECKPOINT).exists():
+                remove_folder(partial)
+            raise
+        remove_folder(partial)
+
+
+def _begin(partial: Path, inputs: Inputs) -> None:
+    """Go on with what was begun from the same inputs, or begin."""
+    remove_leftovers(partial)
+    if (partial / CHECKPOINT).exists():
         check_same(inputs.describe(), read(partial / INPUTS, again="align"), partial)
         options.say(f"going on from {partial}")
     else:
         begin(partial, inputs.describe())
-    try:
-        yield
-    except BaseException:
-        if not (partial / CHECKPOINT).exists():
-            shutil.rmtree(partial, ignore_errors=True)
-        raise
-    shutil.rmtree(partial, ignore_errors=True)
+
+
+def _what_is_kept(partial: Path, trace: Trace) -> str:
+    if not (partial / CHECKPOINT).exists():
+        return "nothing was kept"
+    reached = {name.rpartition(".")[2]: value for name, value in (trace.kept or {}).items()}
+    places = [f"{name} {reached[name]}" for name in ("round", "epoch") if name in reached]
+    return f"go on from {', '.join(places) or partial} with{this_command('--resume')}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import options
+from bilex.cli.interruption import telling, this_command
 
 if TYPE_CHECKING:
     from bilex.bench.results import Cell
@@ -84,9 +85,10 @@ def run(
     if only_list:
         _print_list(cells, folder, as_json=as_json)
         return
-    results = run_suite(
-        chosen, folder, cells=cells, jobs=jobs, threads=threads, device=device, cluster=cluster, tell=_tell
-    )
+    with telling(lambda: f"finished cells are kept, and the same command goes on{this_command()}"):
+        results = run_suite(
+            chosen, folder, cells=cells, jobs=jobs, threads=threads, device=device, cluster=cluster, tell=_tell
+        )
     _print_results(chosen, folder, list(zip(cells, results, strict=True)), as_json=as_json)
     if any(cell.status == "error" for cell in results):
         options.say("some cells ended with an error; the same command tries them again")

@@ -8,6 +8,7 @@ import click
 
 from bilex.cli import options
 from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.interruption import telling, this_command
 from bilex.cluster import import_ray
 from bilex.errors import AlignmentError, MissingExtraError
 
@@ -150,7 +151,8 @@ def _search(
             _say_outcome(outcome)
             report.write_report(output, space, judge(study.outcomes), study.outcomes)
 
-        verdict = search(study, budget, batches.evaluate_many, batch=batches.size, listener=keep)
+        with telling(lambda: _what_is_kept(study)):
+            verdict = search(study, budget, batches.evaluate_many, batch=batches.size, listener=keep)
     report.write_report(output, space, verdict, study.outcomes)
     _draw(output, study)
     if as_json:
@@ -161,6 +163,13 @@ def _search(
         *report.comments(verdict, len(study.outcomes)),
         f"next: bilex align SOURCE TARGET --train DICT --settings {output / report.BEST} --output RUN",
     )
+
+
+def _what_is_kept(study: Study) -> str:
+    if not study.outcomes:
+        return "nothing was kept"
+    trials = len(study.outcomes)
+    return f"{trials} trial{'s' * (trials > 1)} are kept; go on with{this_command('--resume')}"
 
 
 def _say_outcome(outcome: Outcome) -> None:

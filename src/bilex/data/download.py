@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from bilex.data.folder import read_json, write_json
 from bilex.data.remote import PassingError, Remote, Version, open_file
 from bilex.data.text import Lines
 from bilex.data.web import open_url
+from bilex.disk import free_bytes
 from bilex.errors import DataError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _check_disk(part: Part, remote: Remote, max_words: int | None) -> None:
     needed = remote.version.total - remote.start
     if max_words is not None:
         needed = min(needed, max_words * BYTES_PER_WORD) + min(remote.version.total, max_words * BYTES_PER_WORD)
-    free = shutil.disk_usage(part.path.parent).free
+    free = free_bytes(part.path)
     if needed > free:
         raise DataError(
             f"{part.path.parent}: {free / 1e9:.1f} GB are free, {part.path.stem} needs {needed / 1e9:.1f} GB; make "

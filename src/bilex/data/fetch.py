@@ -7,6 +7,7 @@ Whoever has checksums can give them; they are the word that counts.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,15 @@ from bilex.data.catalog import Item, get_collection
 from bilex.data.checks import Checks
 from bilex.data.download import Part, Session, download
 from bilex.data.folder import Place, Record, data_folder
-from bilex.data.lock import locked
 from bilex.data.mirror import mirrored
 from bilex.data.remote import NotThereError
 from bilex.data.text import ContentError, check_table, first_words, write_head
 from bilex.errors import DataError
 from bilex.files import replacing
+from bilex.lock import CannotLockError, waited_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 
@@ -75,11 +76,25 @@ def _fetch(item: Item, place: Place, mirror: str | None, checks: Checks, session
     if not force and (there := _there(item, place, checks)):
         return there  # without a lock: the folder may be one that others only read
     place.make()
-    waiting = f"{place.path}: another process is fetching it; waiting for that"
-    with locked(place.lock, lambda: session.tell(waiting), session.wait):
+    with _locked(place, session):
         if not force and (there := _there(item, place, checks)):
             return there
         return Fetched(item, place.path, _get(item, place, mirrored(item.url, mirror), checks, session), new=True)
+
+
+@contextmanager
+def _locked(place: Place, session: Session) -> Iterator[None]:
+    def tell(owner: str) -> None:
+        session.tell(f"{place.path}: {owner} is fetching it; waiting for that")
+
+    try:
+        with waited_for(place.lock, tell, session.wait):
+            yield
+    except CannotLockError as error:
+        raise DataError(
+            f"{place.lock}: cannot be locked ({error.strerror}), as on some network file systems; fetch to a --folder "
+            "on another disk, then copy it"
+        ) from None
 
 
 def _there(item: Item, place: Place, checks: Checks) -> Fetched | None:

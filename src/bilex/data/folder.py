@@ -3,7 +3,7 @@
 FOLDER/muse/wiki.en.vec                   a file
 FOLDER/muse/wiki.en.vec.part, .part.json  a download that is not finished, and what the server said about it
 FOLDER/muse/.fetched/wiki.en.vec.json     what was fetched when, with its hash
-FOLDER/muse/.fetched/wiki.en.vec.lock     locked while a process fetches the file; empty, and harmless when left
+FOLDER/muse/.fetched/wiki.en.vec.lock     locked while a process fetches the file, and says which; harmless when left
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 
 from bilex.cluster import Work, connected
+from bilex.disk import require_room
 from bilex.errors import ClusterError
 from bilex.process import side_by_side
 from bilex.tune.packed import Packed
@@ -110,6 +111,7 @@ class Batches(NamedTuple):
 def _packed(inputs: Inputs, given: Mapping[str, str], folder: Path) -> Iterator[Packed]:
     place = folder / PARTIAL
     shutil.rmtree(place, ignore_errors=True)  # of a search that was killed
+    require_room(folder, inputs.least_bytes, "a copy of the tables, for trials side by side,")
     try:
         yield Packed.write(inputs, given, place)
     finally:

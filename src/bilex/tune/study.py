@@ -13,7 +13,9 @@ import statistics
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
+from bilex.disk import naming
 from bilex.errors import AlignmentError
+from bilex.lock import LOCK, only_one
 from bilex.provenance import INPUTS, begin, check_same, read
 from bilex.tune.space import import_optuna
 from bilex.tune.trial import Outcome, Task
@@ -40,17 +42,18 @@ def opened(folder: Path, inputs: Inputs, space: Space, *, kind: Kind) -> Iterato
     If no trial has ended in it, there is nothing to go on from, and the folder is removed.
     """
     description = {**inputs.describe(), "search": kind, "space": space.describe()}
-    if not folder.exists():
-        begin(folder, description)
-    elif not (folder / INPUTS).is_file():
+    if folder.exists() and not (folder / INPUTS).is_file() and not (folder / LOCK).exists():
         raise AlignmentError(f"{folder}: this is no search folder (it has no {INPUTS}); choose another --output")
-    check_same(description, read(folder / INPUTS, again="search"), folder)
-    study = Study(folder / JOURNAL, space, kind=kind, rng_seed=inputs.rng_seed)
-    try:
-        yield study
-    finally:
-        if not study.outcomes:
-            _remove(folder)
+    with only_one(folder / LOCK):
+        if not (folder / INPUTS).is_file():
+            begin(folder, description)
+        check_same(description, read(folder / INPUTS, again="search"), folder)
+        study = Study(folder / JOURNAL, space, kind=kind, rng_seed=inputs.rng_seed)
+        try:
+            yield study
+        finally:
+            if not study.outcomes:
+                _remove(folder)
 
 
 class Study:
@@ -62,7 +65,8 @@ class Study:
         self._asked: dict[int, Any] = {}
         self.outcomes: list[Outcome] = []
         try:
-            self._study = self._open()
+            with naming(file):
+                self._study = self._open()
         except OSError:  # a disk that cannot be written to is no damage
             raise
         except Exception as error:  # damage makes Optuna raise all sorts
@@ -80,7 +84,8 @@ class Study:
         while len(tasks) < count and len(self.outcomes) + len(tasks) < self.space.size:
             number = len(self.outcomes) + len(tasks)
             known = [outcome.settings for outcome in self.outcomes] + [task.settings for task in tasks]
-            settings, self._asked[number] = self._suggest(number, known)
+            with naming(self._file):
+                settings, self._asked[number] = self._suggest(number, known)
             tasks.append(Task(number=number, settings=settings, bars=self._bars()))
         return tasks
 
@@ -88,10 +93,11 @@ class Study:
         """Keep what came of a task."""
         trial, states = self._asked.pop(outcome.number), self._optuna.trial.TrialState
         try:
-            trial.set_user_attr("outcome", outcome.to_json())
-            for epoch, mrr in enumerate(outcome.epochs):
-                trial.report(mrr, epoch)
-            self._study.tell(trial, outcome.mrr, state=_state(outcome, states))
+            with naming(self._file):
+                trial.set_user_attr("outcome", outcome.to_json())
+                for epoch, mrr in enumerate(outcome.epochs):
+                    trial.report(mrr, epoch)
+                self._study.tell(trial, outcome.mrr, state=_state(outcome, states))
         except self._optuna.exceptions.UpdateFinishedTrialError as error:
             raise AlignmentError(
                 f"{self._file} was changed by another search while this one was at work; let one at a time use it"
@@ -161,7 +167,7 @@ def _state(outcome: Outcome, states: Any) -> Any:
 
 def _remove(folder: Path) -> None:
     """The beginnings of a search, and nothing that others have put there."""
-    for name in (JOURNAL, INPUTS):
+    for name in (JOURNAL, INPUTS, LOCK):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()

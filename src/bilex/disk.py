@@ -1,0 +1,59 @@
+"""Room on disks: errors that name the file there was none for and say what to do, and a look before long work."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from bilex.errors import NoRoomError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+TEMPORARY = ".tmp"
+"""What the names of files end in that are not finished."""
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors of the system have the name of the file that was to be written, not that of a temporary one, or none."""
+    try:
+        yield
+    except OSError as error:
+        parts = [] if error.filename is None else PurePath(str(error.filename)).parts
+        known = bool(parts) and not any(part.endswith(TEMPORARY) for part in parts)
+        if error.errno is None or (known and error.errno not in NO_ROOM):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def why(error: OSError, advice: str = "") -> str:
+    """What the system says about a file that could not be written, and what to do; `advice`: if it is not full."""
+    if error.errno in NO_ROOM:
+        advice = "free some space there, or choose another place"
+    return "; ".join(filter(None, (error.strerror or str(error), advice)))
+
+
+def free_bytes(path: Path) -> int:
+    """What is free where `path` is, or will be made."""
+    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.is_dir())
+    return shutil.disk_usage(there).free
+
+
+def require_room(path: Path, needed: int, what: str) -> None:
+    """Refuse to begin what there is no room for."""
+    if needed > (free := free_bytes(path)):
+        raise NoRoomError(
+            f"{path}: {what} will take {gigabytes(needed)}, and {gigabytes(free)} are free there; free some space, or "
+            "choose another place"
+        )
+
+
+def gigabytes(size: int) -> str:
+    """A number of bytes for people."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e8 else f"{size / 1e6:.2f} MB"
