@@ -28,6 +28,11 @@ ALLOWED_SKIPS = {
 """What the reason of a skip may contain even where BILEX_NO_SKIPS is set, as in CI: what cannot be installed there."""
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Binary data have a number, for they may hold the time, and tests that run side by side need the same names."""
+    return argname if isinstance(val, bytes) and not val.isascii() else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     return _without_skip((yield))

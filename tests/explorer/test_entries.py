@@ -53,3 +53,52 @@ def test_hubs(entries):
     assert first == {"row": 0, "among_best": 6, "best_of": 5, "examples": [0, 1, 2, 3, 4]}
     assert entries.hubness.largest == 6
     assert entries.hubness.k == 2
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+@pytest.mark.parametrize("order", ["frequency", "margin", "score", "doubts"])
+def test_every_order_is_that_of_its_column_and_then_of_the_rows(entries, order, ascending):
+    doubts = [sum(int(column[i]) for column in entries.doubts.values()) for i in range(8)]
+    column = {"frequency": range(8), "margin": entries.margin, "score": entries.score, "doubts": doubts}[order]
+    expected = sorted(range(8), key=lambda i: column[i] if ascending else -column[i])
+    assert rows(entries, order=order, ascending=ascending) == expected
+    assert rows(entries, order=order, ascending=ascending) == expected, "once more, from what was kept"
+
+
+def test_figures(entries):
+    np.testing.assert_allclose(entries.score, [0.8, 0.7, 0.6, 0.5, 0.4, 0.9, 0.3, 0.2])
+    np.testing.assert_allclose(entries.margin, [0.1, 0.4, 0.01, 0.4, 0.3, 0.7, 0.2, 0.2], atol=1e-7)
+    assert entries.doubt_count.tolist() == [2, 1, 3, 2, 2, 0, 1, 0]
+    assert entries.mutual.tolist() == [False, True, False, False, False, True, False, True]
+    assert entries.chosen.tolist() == [5, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("doubt", "fitting"),
+    [("hub", [0, 1, 2, 3, 4]), ("one_sided", [0, 2, 3, 4, 6]), ("low_margin", [2]), ("any", [0, 1, 2, 3, 4, 6])],
+)
+def test_by_doubt(entries, doubt, fitting):
+    assert rows(entries, doubt=doubt) == fitting
+    assert rows(entries, doubt=doubt, keep=np.arange(8) > 2) == [i for i in fitting if i > 2]
+
+
+def test_a_choice_of_entries_is_not_changed_by_a_filter(entries):
+    keep = np.ones(8, dtype=bool)
+    rows(entries, keep=keep, doubt="hub", text="s1", least=0.1, most=0.9)
+    assert keep.all()
+
+
+def test_a_hub_has_five_entries_and_shows_as_many():
+    """Four are none, and of six five are shown."""
+    found = torch.tensor([0] * 4 + [1] * 6)[:, None]
+    scores = torch.linspace(1, 0, 10)[:, None]
+    back = Best(torch.zeros(2, 1, dtype=torch.int), torch.zeros(2, 1))
+    entries = Entries(Best(found, scores), back, WordIndex([f"s{i}" for i in range(10)]), WordIndex(["a", "b"]))
+    assert np.flatnonzero(entries.doubts["hub"]).tolist() == [4, 5, 6, 7, 8, 9]
+    assert entries.hubs(5) == [
+        {"row": 1, "among_best": 6, "best_of": 6, "examples": [4, 5, 6, 7, 8]},
+        {"row": 0, "among_best": 4, "best_of": 4, "examples": [0, 1, 2, 3]},
+    ]
+    # With one candidate there is no second, and no margin.
+    assert entries.margin.tolist() == [0] * 10
+    assert not entries.doubts["low_margin"].any()

@@ -98,3 +98,56 @@ def test_large_requests_are_refused(client):
     assert client.post("/api/decide", content=parts).status_code == 413
     assert client.post("/api/decide", content=b"{}", headers={"content-length": "-1"}).status_code == 413
     assert client.get("/api/complete", params={"text": "a" * 5000, "side": "source"}).status_code == 414
+
+
+def test_requests_of_the_largest_size_are_taken(client):
+    body = b" " * (guard.LARGEST_BODY - 2) + b"{}"
+    for sent in (body, (body[i : i + 1000] for i in range(0, len(body), 1000))):
+        answer = client.post("/api/decide", content=sent, headers={"content-type": "application/json"})
+        assert answer.status_code == 422, "it was read, and found to be no decision"
+    for sent in (body + b" ", iter([body, b" "])):
+        assert client.post("/api/decide", content=sent).status_code == 413
+
+
+def test_addresses_of_the_largest_size_are_taken(client):
+    fixed = "side=source&text="
+    longest = f"/api/complete?{fixed}{'a' * (guard.LONGEST_QUERY - len(fixed))}"
+    assert client.get(longest).status_code == 422, "it was read, and found to be too long a word"
+    assert client.get(f"{longest}a").status_code == 414
+
+
+@pytest.mark.parametrize("length", ["1e3", "²", "0x10", "", "12, 12"])
+def test_lengths_are_numbers(client, length):
+    assert (
+        client.post("/api/decide", content=b"{}", headers={"content-length": length.encode("latin-1")}).status_code
+        == 413
+    )
+
+
+def test_the_name_that_was_given_with_host_is_ours(client, token):
+    app = guard.Guard(client.app.app, token, "Box")
+    for host, ours in [("box", True), ("BOX:8421", True), ("box.example", False), ("[::]:80", False), ("[::1]", True)]:
+        assert app._is_ours(host) is ours, host
+
+
+@pytest.mark.parametrize("name", ["host", "origin", "x-bilex-token"])
+def test_a_header_that_is_there_twice_fits_nothing(client, token, name):
+    value = {"host": "127.0.0.1:8421", "origin": "http://127.0.0.1:8421", "x-bilex-token": token}[name]
+    once, twice = [(name, value)], [(name, value), (name, value)]
+    kept = [(key, own) for key, own in client.headers.items() if key != name]
+    for given, status in ((once, 200), (twice, 421 if name == "host" else 403)):
+        client.headers = [*kept, *given]
+        assert client.post("/api/decide", json=DECISION).status_code == status
+
+
+def test_an_origin_of_the_same_host_is_ours_with_and_without_encryption(client):
+    for origin, status in [("https://127.0.0.1:8421", 200), ("http://127.0.0.1:8421", 200), ("ftp://127.0.0.1", 403)]:
+        assert client.get("/api/status", headers={"origin": origin}).status_code == status
+
+
+def test_pages_and_scripts_may_be_linked_to_from_elsewhere_and_answers_may_not(client):
+    elsewhere = {"sec-fetch-site": "cross-site"}
+    assert client.get("/static/main.js", headers=elsewhere).status_code == 200
+    assert client.get("/api/status", headers=elsewhere).status_code == 403
+    assert client.get("/api/status", headers={"sec-fetch-site": "none"}).status_code == 200
+    assert client.post("/", headers=elsewhere).status_code == 403

@@ -125,7 +125,7 @@ def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
     """The most often retrieved targets."""
     source, target = explorer.table("source").words, explorer.table("target").words
     hubs = [
-        {**hub, "word": target[hub.pop("row")], "examples": [source[i] for i in hub["examples"]]}
+        {"word": target[hub.pop("row")], **hub, "examples": [source[i] for i in hub["examples"]]}
         for hub in entries.hubs(n)
     ]
     numbers = entries.hubness

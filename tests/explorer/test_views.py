@@ -1,0 +1,225 @@
+"""What the page shows, entry by entry, against what the mapped vectors say when it is written out plainly."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from bilex.explorer import views
+from bilex.explorer.chart import plane
+from bilex.explorer.corrections import Decision
+from bilex.explorer.search import Ranked
+
+OTHER = {"source": "target", "target": "source"}
+
+
+@pytest.fixture
+def truth(explorer):
+    """CSLS of all pairs (n, m) of the two tables, and the r of every word."""
+    cosines = explorer.index.x @ explorer.index.z.T
+    r = {"source": cosines.topk(10).values.mean(1), "target": cosines.T.topk(10).values.mean(1)}
+    return cosines, r, 2 * cosines - r["source"][:, None] - r["target"]
+
+
+@pytest.fixture
+def lexicon(truth):
+    """Of each source word, by plain loops: best target, its score and the margin to the next, and the doubts."""
+    _, _, scores = truth
+    best, back = scores.topk(2), scores.argmax(0)
+    targets = best.indices[:, 0].tolist()
+    margins = (best.values[:, 0] - best.values[:, 1]).numpy()
+    chosen, low = Counter(targets), np.quantile(margins, 0.1)
+    return [
+        {
+            "target": j,
+            "score": float(best.values[i, 0]),
+            "margin": float(margins[i]),
+            "doubts": [
+                name
+                for name, speaks in [
+                    ("low_margin", margins[i] < low), ("one_sided", int(back[j]) != i), ("hub", chosen[j] >= 5)
+                ]
+                if speaks
+            ],
+        }
+        for i, j in enumerate(targets)
+    ]  # fmt: skip
+
+
+def test_every_entry_shows_its_own_doubts_and_no_others(explorer, lexicon):
+    shown = views.entries_view(explorer, explorer.entries, range(600))
+    assert [entry["doubts"] for entry in shown] == [entry["doubts"] for entry in lexicon]
+    kinds = Counter(tuple(entry["doubts"]) for entry in shown)
+    assert kinds[()] > 100
+    assert {name for doubts in kinds for name in doubts} == {"low_margin", "one_sided", "hub"}
+    counts = views.hubs_view(explorer, explorer.entries, 1)["doubts"]
+    assert counts == Counter(name for entry in lexicon for name in entry["doubts"])
+
+
+def test_every_entry_shows_its_words_and_figures(explorer, lexicon):
+    source, target = explorer.table("source").words, explorer.table("target").words
+    rows = [0, 599, 17, 300]
+    shown = views.entries_view(explorer, explorer.entries, rows)
+    for i, entry in zip(rows, shown, strict=True):
+        assert (entry["source"], entry["target"], entry["rank"]) == (source[i], target[lexicon[i]["target"]], i + 1)
+        assert entry["score"] == pytest.approx(lexicon[i]["score"], abs=2e-5)
+        assert entry["margin"] == pytest.approx(lexicon[i]["margin"], abs=2e-5)
+        assert entry["decision"] is None
+
+
+def test_an_entry_shows_the_decision_about_its_own_pair(explorer):
+    rows = [0, 2, 100]
+    first, second, third = views.entries_view(explorer, explorer.entries, rows)
+    assert len({first["target"], second["target"], third["target"]}) == 3
+    explorer.corrections.decide(first["source"], first["target"], "rejected", note="no")
+    explorer.corrections.decide(second["source"], first["target"], "accepted")
+    explorer.corrections.decide(third["target"], third["source"], "accepted")
+    told = [entry["decision"] for entry in views.entries_view(explorer, explorer.entries, rows)]
+    assert told == [{"verdict": "rejected", "target": None, "note": "no"}, None, None]
+
+
+@pytest.mark.parametrize(
+    ("decision", "shown"),
+    [
+        (None, None),
+        (Decision("a", "x", "open"), None),
+        (Decision("a", "x", "open", note="?"), {"verdict": "open", "target": None, "note": "?"}),
+        (Decision("a", "x", "accepted", "x"), {"verdict": "accepted", "target": "x", "note": ""}),
+        (Decision("a", "x", "rejected"), {"verdict": "rejected", "target": None, "note": ""}),
+        (Decision("a", "x", "corrected", "y", "!"), {"verdict": "corrected", "target": "y", "note": "!"}),
+    ],
+)
+def test_a_decision_is_shown_if_it_counts_or_says_something(decision, shown):
+    assert views.decision_view(decision) == shown
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_candidates(explorer, truth, side):
+    cosines, r, scores = truth
+    if side == "target":
+        cosines, scores = cosines.T, scores.T
+    words, other = (explorer.table(name).words for name in (side, OTHER[side]))
+    row, vector = explorer.vector(side, words[11])
+    found = explorer.translate(side, row, vector, 10)
+    best = scores[row].topk(10).indices.tolist()
+    chosen, left = words[row], words[row + 1]
+    for place, verdict in enumerate(("accepted", "rejected")):
+        pair = (chosen, other[best[place]])
+        explorer.corrections.decide(*(pair if side == "source" else pair[::-1]), verdict)
+    pair = (left, other[best[2]])
+    explorer.corrections.decide(*(pair if side == "source" else pair[::-1]), "accepted")
+    shown = views.candidates_view(explorer, side, words[row], row, found)
+    assert [candidate["word"] for candidate in shown] == [other[j] for j in best]
+    decided = [candidate["decision"] and candidate["decision"]["verdict"] for candidate in shown]
+    assert decided == ["accepted", "rejected", *[None] * 8]
+    for j, candidate in zip(best, shown, strict=True):
+        assert candidate["score"] == pytest.approx(float(scores[row, j]), abs=2e-5)
+        assert candidate["cosine"] == pytest.approx(float(cosines[row, j]), abs=2e-5)
+        assert candidate["r"] == pytest.approx(float(r[OTHER[side]][j]), abs=2e-5)
+        assert candidate["mutual"] == (int(scores[:, j].argmax()) == row)
+        assert not {"score_rank", "cosine_rank"} & set(candidate)
+    if side == "source":
+        assert {candidate["mutual"] for candidate in shown} == {False, True}
+    # A word of no table leads nowhere back, nor is it known before the search is over.
+    assert all(
+        candidate["mutual"] is None for candidate in views.candidates_view(explorer, side, words[row], None, found)
+    )
+    explorer.induced.best.clear()
+    assert all(
+        candidate["mutual"] is None for candidate in views.candidates_view(explorer, side, words[row], row, found)
+    )
+
+
+def test_candidates_that_are_explained_have_ranks(explorer):
+    row, vector = explorer.vector("source", explorer.table("source").words[11])
+    found = explorer.explain("source", row, vector, 5).result(60)
+    shown = views.candidates_view(explorer, "source", "x", row, found)
+    assert [candidate["score_rank"] for candidate in shown] == found.score_ranks
+    assert [candidate["cosine_rank"] for candidate in shown] == found.cosine_ranks
+
+
+def test_figures_are_rounded_to_five_digits(explorer):
+    found = Ranked([0], [1 / 3], [2 / 3], [1 / 7], 0.0, [], [])
+    (shown,) = views.candidates_view(explorer, "source", "x", None, found)
+    assert (shown["score"], shown["cosine"], shown["r"]) == (0.33333, 0.66667, 0.14286)
+    (near,) = views.neighbours_view(explorer, "target", found)
+    assert near == {"word": explorer.table("target").words[0], "cosine": 0.66667}
+
+
+def test_personal(explorer, monkeypatch):
+    words = explorer.table("target").words
+    found = {"size": 1 / 3, "along": 2 / 3, "turned": 100 / 3, "towards": [[4, 1 / 7]], "away": [[5, -1 / 7], [6, 0]]}
+    asked = []
+    monkeypatch.setattr(views, "personal", lambda *given: asked.append(given) or found | {"context": list(range(60))})
+    assert views.personal_view(explorer, "target", 3) == {
+        "size": 0.33333,
+        "along": 0.66667,
+        "turned": 33.33333,
+        "towards": [{"word": words[4], "cosine": 0.14286}],
+        "away": [{"word": words[5], "cosine": -0.14286}, {"word": words[6], "cosine": 0}],
+        "context": words[:50],
+        "context_size": 60,
+    }
+    mapping, side, row, table = asked[0]
+    assert (mapping, side, row) == (explorer.alignment.mapping, "target", 3)
+    assert torch.equal(table, explorer.alignment.normalized("target"))
+    assert views.personal_view(explorer, "target", None) is None
+    monkeypatch.setattr(views, "personal", lambda *_: None)
+    assert views.personal_view(explorer, "target", 3) is None
+
+
+def test_map(explorer):
+    near = {"source": [3, 7], "target": [3, 5, 9]}
+    told = views.map_view(explorer, near, ("target", 3))
+    places = [("source", 3), ("source", 7), ("target", 3), ("target", 5), ("target", 9)]
+    points = told["points"]
+    assert [(point["side"], point["word"]) for point in points] == [
+        (side, explorer.table(side).words[row]) for side, row in places
+    ]
+    assert [point["self"] for point in points] == [False, False, True, False, False]
+    rows = {"source": explorer.index.x, "target": explorer.index.z}
+    normalized = {side: explorer.alignment.normalized(side) for side in rows}
+    for name, tables in (("before", normalized), ("after", rows)):
+        expected = plane(torch.stack([tables[side][row] for side, row in places]))
+        np.testing.assert_allclose([point[name] for point in points], expected.points, atol=6e-6)
+        assert told["shown"][name] == round(expected.shown, 3)
+        assert all(value == round(value, 5) for point in points for value in point[name])
+
+
+def test_hubs(explorer, truth, lexicon):
+    _, _, scores = truth
+    source, target = explorer.table("source").words, explorer.table("target").words
+    counts = Counter(scores.topk(10).indices.flatten().tolist())
+    best = [entry["target"] for entry in lexicon]
+    told = views.hubs_view(explorer, explorer.entries, 7)
+    assert (told["k"], told["entries"], len(told["hubs"])) == (10, 600, 7)
+    assert told["never"] == round(100 * (800 - len(counts)) / 800, 1)
+    values = np.array([counts[j] for j in range(800)], dtype=float)
+    centred = values - values.mean()
+    assert told["skewness"] == round(float((centred**3).mean() / (centred**2).mean() ** 1.5), 2)
+    assert [hub["among_best"] for hub in told["hubs"]] == [count for _, count in counts.most_common(7)]
+    hubs = views.hubs_view(explorer, explorer.entries, 800)["hubs"]
+    assert hubs[:7] == told["hubs"]
+    for hub in hubs:
+        j = target.index(hub["word"])
+        assert set(hub) == {"word", "among_best", "best_of", "examples"}
+        assert (hub["among_best"], hub["best_of"]) == (counts[j], best.count(j))
+        assert hub["examples"] == [source[i] for i in range(600) if best[i] == j][:5]
+
+
+def test_run(explorer, run):
+    explorer.corrections.decide("a", "x", "accepted")
+    told = views.run_view(explorer)
+    assert told == {
+        "run": run.name,
+        "method": "procrustes",
+        "names": {"source": "en", "target": "fr"},
+        "words": {"source": 600, "target": 800},
+        "preparation": explorer.preparation.status(),
+        "ready": {"translations": {"source": True, "target": True}, "lexicon": True},
+        "decided": {"accepted": 1, "rejected": 0, "corrected": 0},
+    }
+    # Source words can be translated as soon as the r of the target words are known, and the other way round.
+    del explorer.index.penalties["target"], explorer.induced.best["backward"]
+    assert views.run_view(explorer)["ready"] == {"translations": {"source": False, "target": True}, "lexicon": False}
