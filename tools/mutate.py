@@ -1,0 +1,173 @@
+"""Do the tests notice when the program is changed? Makes small changes (mutants) and runs the tests against each.
+
+    python tools/mutate.py [PATH ...] [--mutants 200] [--rng-seed 0] [--jobs 2] [--tests TESTS ...]
+        [--folder build/mutation] [--measure] [--retry] [--judged FILE] [--report]
+
+PATH: files or folders whose code is changed, by default src; TESTS: those that are run, by default tests. A mutant is
+noticed if a test fails, crashes or does not end. The checkout itself is never changed: everything runs in copies.
+
+The first call runs all tests once to measure which lines each of them executes (FOLDER/lines.coverage). --measure does
+it again, which is due when tests or code have changed. Results are lines of FOLDER/results.jsonl: what is there is not
+done again, so a call that was interrupted goes on, and --retry runs those that survived once more. At the end survivors
+are shown with what was changed, and how many there are in each package; --report does only that.
+
+FILE has lines of a mutant's key, a tab, and what a person found: `equivalent` (nothing can tell the difference),
+`speed` or `message` (only these change), or `real`; and a tab and a reason, if you like. Only `real` ones, and those
+nobody has judged, count against the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from multiprocessing import connection, get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mutation.mutants import Mutant, sample
+from mutation.selection import LINES, SECONDS, Selection, measure_tests
+from mutation.trial import Trial, copy_checkout, enter, prepare
+
+ROOT = Path(__file__).resolve().parents[1]
+NO_BEHAVIOUR = ("equivalent", "speed", "message")
+Result = dict[str, Any]
+
+
+def main() -> int:
+    """Run what is missing, and say what came of it; the exit code is 1 if a mutant that counts survived."""
+    args = arguments()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    results = args.folder / "results.jsonl"
+    files = [file for path in args.paths for file in ([path] if path.is_file() else path.rglob("*.py"))]
+    mutants = sample(args.root, [file.resolve() for file in files], count=args.mutants, rng_seed=args.rng_seed)
+    if not args.report:
+        prepare(args.root)
+        selection = measure(args)
+        done = {key for key, result in read(results).items() if result["noticed"] or not args.retry}
+        run([mutant for mutant in mutants if mutant.key not in done], selection, args, results)
+    return summarize(mutants, read(results), read_judgements(args.judged))
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="*", type=Path, default=None)
+    parser.add_argument("--mutants", type=int, default=200)
+    parser.add_argument("--rng-seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--tests", nargs="+", default=["tests"])
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--retry", action="store_true")
+    parser.add_argument("--judged", type=Path)
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--root", type=Path, default=ROOT, help="another checkout")
+    args = parser.parse_args()
+    args.root = args.root.resolve()
+    args.folder = (args.folder or args.root / "build" / "mutation").resolve()
+    args.paths = args.paths or [args.root / "src"]
+    return args
+
+
+def measure(args: argparse.Namespace) -> Selection:
+    """Which tests execute which lines, as measured before or now."""
+    copy = args.folder / "copies" / "measured"
+    if args.measure or not (args.folder / SECONDS).exists():
+        (args.folder / LINES).unlink(missing_ok=True)
+        copy_checkout(args.root, copy)
+        print(f"running the tests once; what they say goes to {copy / 'trial.log'}", file=sys.stderr)
+        process = get_context("fork").Process(target=_measure, args=(copy, args.tests, args.folder))
+        process.start()
+        process.join()
+        if process.exitcode != 0:
+            raise SystemExit(f"the tests cannot be run: see {copy / 'trial.log'}")
+    return Selection(args.folder, copy)
+
+
+def _measure(copy: Path, tests: list[str], folder: Path) -> None:
+    enter(copy)
+    ended = measure_tests(tests, folder)
+    os._exit(0 if ended in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) else 1)
+
+
+def run(mutants: list[Mutant], selection: Selection, args: argparse.Namespace, results: Path) -> None:
+    """Try the mutants, several at a time, and write down each result as soon as it is there."""
+    copies = [args.folder / "copies" / str(job) for job in range(min(args.jobs, len(mutants)))]
+    for copy in copies:
+        copy_checkout(args.root, copy)
+    waiting, running = list(reversed(mutants)), dict[Path, Trial]()
+    while waiting or running:
+        for copy in copies:
+            if waiting and copy not in running:
+                mutant = waiting.pop()
+                running[copy] = Trial(copy, mutant, selection.tests_for(mutant), selection.seconds)
+        ended = connection.wait([trial.process.sentinel for trial in running.values()])
+        for copy, trial in list(running.items()):
+            if trial.process.sentinel in ended:
+                result = running.pop(copy).result()
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(result, ensure_ascii=False) + "\n")
+                print(line(result), file=sys.stderr, flush=True)
+
+
+def line(result: Result) -> str:
+    """A result for a person who waits."""
+    verdict = f"noticed by {result['by']} ({result['how']})" if result["noticed"] else "SURVIVED"
+    return f"{result['key']} {result['file']}:{result['line']} {result['operator']}: {verdict}, {result['seconds']} s"
+
+
+def read(results: Path) -> dict[str, Result]:
+    """The last result of each mutant."""
+    lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
+    return {result["key"]: result for result in map(json.loads, lines)}
+
+
+def read_judgements(path: Path | None) -> dict[str, str]:
+    """What a person has found of survivors."""
+    if path is None:
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = {key: verdict for key, verdict, *_ in (line.split("\t") for line in lines if line and line[0] != "#")}
+    if unknown := set(found.values()) - {*NO_BEHAVIOUR, "real"}:
+        raise SystemExit(f"{path}: found {', '.join(unknown)}; needed {', '.join(NO_BEHAVIOUR)} or real")
+    return found
+
+
+def summarize(mutants: list[Mutant], results: dict[str, Result], judged: dict[str, str]) -> int:
+    """Print survivors, and a line for each package."""
+    tried = [results[mutant.key] for mutant in mutants if mutant.key in results]
+    survivors = [result for result in tried if not result["noticed"]]
+    for result in survivors:
+        place = f"{result['file']}:{result['line']} in {result['scope'] or 'the module'}"
+        print(f"{result['key']}  {place}: {result['operator']}, {judged.get(result['key'], 'not judged')}")
+        print(*(f"    {text}" for text in result["diff"].split("\n")), sep="\n")
+    counts = {verdict: Counter[str]() for verdict in ("noticed", "survived", "no behaviour")}
+    for result in tried:
+        verdict = "survived"
+        if result["noticed"]:
+            verdict = "noticed"
+        elif judged.get(result["key"]) in NO_BEHAVIOUR:
+            verdict = "no behaviour"
+        counts[verdict][package(result["file"])] += 1
+        counts[verdict]["all"] += 1
+    print(f"{'package':20}{'noticed':>9}{'survived':>9}{'no behaviour':>14}{'score':>8}")
+    for name in [*sorted({package(result["file"]) for result in tried}), "all"]:
+        noticed, survived, same = (counts[verdict][name] for verdict in counts)
+        score = f"{noticed / (noticed + survived):.1%}" if noticed + survived else "-"
+        print(f"{name:20}{noticed:9}{survived:9}{same:14}{score:>8}")
+    return int(counts["survived"]["all"] > 0)
+
+
+def package(file: str) -> str:
+    """The folder in src/bilex, or the file if it is in none."""
+    parts = Path(file).parts[2:]
+    return parts[0] if len(parts) > 1 else "(top)"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
