@@ -1,0 +1,230 @@
+"""Good files of every kind, small, from which the fuzzer makes its inputs: made once, always the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import zipfile
+from contextlib import closing
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bilex.alignment import Alignment
+from bilex.errors import BilexError
+from bilex.explorer.corrections import Corrections
+from bilex.fitting import Inputs, align, collect, fit
+from bilex.lexicon import Lexicon
+from bilex.methods.base import get_method
+from bilex.provenance import begin
+from bilex.retrieval import CSLS, InvertedSoftmax
+from bilex.table import EmbeddingTable
+from bilex.trace import CHECKPOINT, Trace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+from fuzzing.containers import gzipped
+
+WORDS, DIM, PAIRS = 24, 5, 16
+RUNS: dict[str, dict[str, str]] = {
+    "procrustes": {},
+    "geomm": {},
+    "vecmap": {},
+    "rapo": {"epochs": "1"},
+    "instamap": {},
+    "lnmap": {
+        **dict.fromkeys(("hidden", "code", "mapper_hidden", "samples", "batch"), "6"),
+        **dict.fromkeys(("autoencoder_epochs", "iterations", "epochs"), "1"),
+    },
+}
+"""Methods whose mappings are of different kinds, and settings that save time."""
+CHECKPOINTS: dict[str, dict[str, str]] = {
+    "rapo": {"epochs": "2"},
+    "rapo_semi": {"base.epochs": "1", "rounds": "1"},
+}
+BOMB = 320 << 20
+"""Bytes that a small file unpacks to."""
+
+
+class Corpus:
+    """The files by name, and the inputs that runs were made of."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        self.files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+    def below(self, prefix: str) -> dict[str, bytes]:
+        """The files of a folder, by their names in it."""
+        return {name.removeprefix(prefix): data for name, data in self.files.items() if name.startswith(prefix)}
+
+    @cached_property
+    def test(self) -> Lexicon:
+        """Pairs that no run was trained on."""
+        return Lexicon.read(self.folder / "inputs" / "test.tsv")
+
+    @cached_property
+    def alignment(self) -> Alignment:
+        """A good run."""
+        return Alignment.load(self.folder / "runs" / "procrustes")
+
+    def inputs(self, method: str) -> Inputs:
+        """What a checkpoint of a method was made from."""
+        return _inputs(self.folder / "inputs", method)
+
+
+def make_corpus(folder: Path) -> None:
+    """Write all files."""
+    source, target, train, test = _world()
+    _write_inputs(folder / "inputs", source, target, train, test)
+    _write_tables(folder / "tables", source)
+    _write_runs(folder / "runs", source, target, train, test)
+    for method in CHECKPOINTS:
+        _write_partial(folder / "partials" / method, _inputs(folder / "inputs", method))
+    _write_decisions(folder / "decisions" / "corrections.sqlite")
+    _write_texts(folder, train)
+
+
+def _world() -> tuple[EmbeddingTable, EmbeddingTable, Lexicon, Lexicon]:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((WORDS, DIM))
+    z = x @ np.linalg.qr(rng.standard_normal((DIM, DIM)))[0] + 0.1 * rng.standard_normal(x.shape)
+    sources = [f"s{i}" for i in range(WORDS - 2)] + ["école", "слово"]
+    targets = [f"t{i}" for i in range(WORDS - 2)] + ["\u4e2d\u6587", "a\u00a0b"]
+    pairs = list(zip(sources, targets, strict=True))
+    return (
+        EmbeddingTable(sources, x.astype(np.float32)),
+        EmbeddingTable(targets, z.astype(np.float32)),
+        Lexicon.from_pairs(pairs[:PAIRS]),
+        Lexicon.from_pairs(pairs[PAIRS:]),
+    )
+
+
+def _write_inputs(folder: Path, source: EmbeddingTable, target: EmbeddingTable, train: Lexicon, test: Lexicon) -> None:
+    folder.mkdir(parents=True)
+    source.write(folder / "source.vec")
+    target.write(folder / "target.vec")
+    train.write(folder / "train.tsv")
+    test.write(folder / "test.tsv")
+
+
+def _inputs(folder: Path, method: str) -> Inputs:
+    return collect(
+        EmbeddingTable.read(folder / "source.vec"),
+        EmbeddingTable.read(folder / "target.vec"),
+        Lexicon.read(folder / "train.tsv"),
+        method=get_method(method, CHECKPOINTS[method]),
+    )
+
+
+def _write_tables(folder: Path, table: EmbeddingTable) -> None:
+    folder.mkdir()
+    for suffix in ("vec", "txt", "bin", "npz", "safetensors"):
+        table.write(folder / f"table.{suffix}")
+    np.save(folder / "table.npy", table.rows)
+    (folder / "table.words").write_text("\n".join(table.words), encoding="utf-8")
+    for suffix in ("vec", "bin"):
+        (folder / f"table.{suffix}.gz").write_bytes(gzipped((folder / f"table.{suffix}").read_bytes()))
+    half = EmbeddingTable(table.words[:-1], table.rows[:-1])
+    np.savez(folder / "strings.npz", words=np.array(half.words), vectors=half.rows.astype(np.float64))
+    _write_fasttext(folder / "fasttext.bin", table.words)
+    _write_bombs(folder.parent / "bombs")
+
+
+def _write_fasttext(path: Path, words: list[str]) -> None:
+    from gensim.models.fasttext import FastText, save_facebook_model
+
+    model = FastText(vector_size=DIM, min_count=1, bucket=20, workers=1, epochs=1, seed=1)
+    sentences = [words] * 3
+    model.build_vocab(sentences)
+    model.train(sentences, total_examples=3, epochs=1)
+    save_facebook_model(model, str(path))
+
+
+def _write_bombs(folder: Path) -> None:
+    """Members and streams that unpack to much more than their files hold."""
+    folder.mkdir()
+    zeros, words = np.zeros(BOMB, np.uint8), np.frombuffer(b"a\nb", np.uint8)
+    needed = {"words.npy": words, "rows.npy": np.ones((2, 3), np.float32)}
+    for name, members in (
+        ("unneeded", {**needed, "more.npy": zeros}),
+        ("rows", {**needed, "rows.npy": zeros.view(np.float32).reshape(-1, 4)}),
+    ):
+        with zipfile.ZipFile(folder / f"{name}.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for member, array in members.items():
+                with archive.open(member, "w") as file:
+                    np.save(file, array)
+    for name, head, byte in (("width.bin", b"3 1000000000000000\na ", b"\0"), ("line.vec", b"a 1 2\n", b"0")):
+        # What is compressed in pieces is one stream when it is read.
+        (folder / f"{name}.gz").write_bytes(gzipped(head) + gzipped(byte * (1 << 20)) * (BOMB >> 20))
+
+
+def _write_runs(folder: Path, source: EmbeddingTable, target: EmbeddingTable, train: Lexicon, test: Lexicon) -> None:
+    for method, settings in RUNS.items():
+        align(source, target, train, method=get_method(method, settings)).save(folder / method)
+        used = Alignment.load(folder / method)
+        for retrieval in (CSLS(), InvertedSoftmax()):  # so that there is a cache
+            used.induce(retrieval=retrieval)
+            used.evaluate(test, retrieval=retrieval)
+
+
+class _KeptError(BilexError):
+    pass
+
+
+class _UntilCheckpoint(Trace):
+    """Stops a method when its first checkpoint has been kept."""
+
+    def __call__(self, **record: object) -> None:
+        super().__call__(**record)  # type: ignore[arg-type]
+        if self._folder is not None and (self._folder / CHECKPOINT).exists():
+            raise _KeptError
+
+
+def _write_partial(folder: Path, inputs: Inputs) -> None:
+    folder.parent.mkdir(exist_ok=True)
+    begin(folder, inputs.describe())
+    try:
+        fit(inputs, trace=_UntilCheckpoint(folder=folder))
+    except _KeptError:
+        return
+    raise AssertionError(f"{inputs.method.name} kept no checkpoint")
+
+
+def _write_decisions(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(Corrections(path)) as corrections:
+        corrections.decide("s1", "t1", "accepted")
+        corrections.decide("s2", "t9", "corrected", target="t2", note="no")
+        corrections.decide("s3", "t8", "rejected")
+        corrections.decide("s4", "t7", "rejected")
+        corrections.undo()
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("PRAGMA journal_mode = DELETE")
+
+
+def _write_texts(folder: Path, train: Lexicon) -> None:
+    """Dictionaries in all their forms, judgements, settings."""
+    texts = folder / "dictionaries"
+    texts.mkdir()
+    pairs = list(train)
+    for name, separator in (("tab", "\t"), ("space", " "), ("comma", ","), ("comma-space", ", ")):
+        (texts / f"{name}.txt").write_text("".join(f"{s}{separator}{t}\n" for s, t in pairs), encoding="utf-8")
+    noted = "".join(f"{s}\t{t}\t0.5\t1\n" for s, t in pairs)
+    (texts / "noted.txt").write_text("\ufeff# a comment\n\n" + noted.replace("\n", "\r\n"), encoding="utf-8")
+    (folder / "judgements").mkdir()
+    judged = "".join(f"{s}\t{t}\t{i / 3:.2f}\n" for i, (s, t) in enumerate(pairs))
+    (folder / "judgements" / "judged.tsv").write_text("# a comment\n" + judged, encoding="utf-8")
+    (folder / "settings").mkdir()
+    for method, settings in (RUNS | {"self_learning": {"base": "rcsls"}}).items():
+        lines = [f'method = "{method}"', "[settings]", *(f"{name} = {json.dumps(v)}" for name, v in settings.items())]
+        (folder / "settings" / f"{method}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def fresh(folder: Path) -> Path:
+    """The folder, empty."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
