@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
+from bilex.memory import container_limit, free_memory
+
 PACKAGES = ("torch", "numpy", "scipy", "polars", "safetensors", "click", "rich")
 NOT_FOR_USERS = ("test", "docs", "benchmark")
 """Extras that only the development needs."""
@@ -111,12 +113,11 @@ def memory() -> dict[str, float | None]:
     total = None
     if hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(os.sysconf_names):
         total = _gigabytes(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    free = re.search(r"MemAvailable:\s+(\d+) kB", _text("/proc/meminfo"))
-    limit = _text("/sys/fs/cgroup/memory.max").strip()
+    free, limit = free_memory(), container_limit()
     return {
         "total": total,
-        "free": _gigabytes(int(free[1]) * 1024) if free else None,
-        "limit": _gigabytes(int(limit)) if limit.isdigit() else None,
+        "free": None if free is None else _gigabytes(free),
+        "limit": None if limit is None else _gigabytes(limit),
     }
 
 
@@ -147,13 +148,6 @@ def _rotation() -> float:
         run = Path(folder) / "run"
         align(tables[0], tables[1], Lexicon.from_pairs(pairs[:40]), device="cpu").save(run)
         return Alignment.load(run, device="cpu").evaluate(Lexicon.from_pairs(pairs[40:])).scores.p_at_1
-
-
-def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError:
-        return ""
 
 
 def _gigabytes(count: int) -> float:

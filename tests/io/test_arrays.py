@@ -1,7 +1,12 @@
+import io
+import tracemalloc
+import zipfile
+
 import numpy as np
 import pytest
 
 from bilex.errors import TableError
+from bilex.io import arrays, npy, size
 from bilex.io.open import read_contents
 
 ROWS = np.random.default_rng(2).normal(size=(3, 4)).astype(np.float32)
@@ -87,3 +92,132 @@ def test_npy_cut_short_is_an_error(tmp_path):
     (tmp_path / "t.npy").write_bytes((tmp_path / "t.npy").read_bytes()[:-4])
     with pytest.raises(TableError, match="not a readable numpy file"):
         read_contents(tmp_path / "t.npy")
+
+
+def member(array, **changes):
+    """The bytes of an array as a member of an archive, with another header if its fields are given."""
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=True)
+    if not changes:
+        return file.getvalue()
+    header = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape} | changes
+    start = io.BytesIO()
+    np.lib.format.write_array_header_1_0(start, header)
+    return start.getvalue() + array.tobytes()
+
+
+def write_archive(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.npy", data)
+    return path
+
+
+def test_only_what_is_needed_is_read(tmp_path):
+    """Not pickled objects, not what is damaged, and nothing of a size."""
+    others = {"objects": member(np.array([{}, []], object)), "huge": bytes(32 << 20), "damaged": b"\x93NUMPY\x01"}
+    path = write_archive(tmp_path / "t.npz", words=member(JOINED), rows=member(ROWS), **others)
+    tracemalloc.start()
+    contents = read_contents(path)
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+    assert contents.words == WORDS
+    assert np.array_equal(contents.rows, ROWS)
+
+
+@pytest.mark.parametrize("kind", ["strings", "bytes"])
+def test_nothing_is_read_behind_the_last_row_that_is_wanted(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(npy, "BLOCK", 1)
+    words, rows = ([*WORDS, *map(str, range(5000))], np.vstack([ROWS, np.ones((5000, 4), np.float32)]))
+    stored = np.array(words) if kind == "strings" else np.frombuffer("\n".join(words).encode(), np.uint8)
+    np.savez(tmp_path / "t.npz", words=stored, rows=rows)
+    whole = (tmp_path / "t.npz").read_bytes()
+    last = whole.index(rows.tobytes()) + rows.nbytes - 1
+    (tmp_path / "t.npz").write_bytes(whole[:last] + b"@" + whole[last + 1 :])
+    contents = read_contents(tmp_path / "t.npz", max_words=1)
+    assert (contents.words, contents.rows.tolist()) == (["un"], ROWS[:1].tolist())
+    with pytest.raises(TableError, match="Bad CRC-32"):
+        read_contents(tmp_path / "t.npz")
+
+
+def test_blocks_are_the_whole(tmp_path, monkeypatch):
+    rows = np.random.default_rng(3).normal(size=(90, 5))
+    words = [f"wört{i}" for i in range(90)]
+    for order in "CF":
+        np.savez(tmp_path / "t.npz", words=np.array(words), rows=np.asarray(rows, order=order))
+        for block in (1, 100, 777, 1 << 20):
+            monkeypatch.setattr(npy, "BLOCK", block)
+            contents = read_contents(tmp_path / "t.npz")
+            assert contents.words == words
+            assert np.array_equal(contents.rows, rows.astype(np.float32))
+
+
+def test_a_bomb_is_refused(tmp_path, monkeypatch):
+    zeros = np.zeros((1 << 18, 4), np.float32)
+    path = write_archive(tmp_path / "t.npz", words=member(JOINED), rows=member(zeros))
+    monkeypatch.setattr(arrays, "SUSPICIOUS_SIZE", 1 << 20)
+    with pytest.raises(TableError, match=r"bytes unpack to 4,194,\d+, more than 100 times as many, as no vectors do"):
+        read_contents(path)
+    assert read_contents(write_archive(path, words=member(JOINED), rows=member(np.ones((3, 4))))).words == WORDS
+
+
+def test_more_than_the_memory_holds_is_refused(tmp_path, monkeypatch):
+    np.savez(tmp_path / "t.npz", words=JOINED, rows=ROWS)
+    monkeypatch.setattr(size, "free_memory", lambda: 40)
+    with pytest.raises(TableError, match=r"its vectors take .* in memory, and .* are free; read fewer words"):
+        read_contents(tmp_path / "t.npz")
+    assert read_contents(tmp_path / "t.npz", max_words=2).words == WORDS[:2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shape": (10**12, 4)}, "'rows' should have 16,000,000,000,000 bytes and has 48: it is cut short"),
+        ({"shape": (3, 10**12)}, "should have 12,000,000,000,000 bytes"),
+        ({"shape": (10**12, 0)}, "needed a matrix"),
+        ({"shape": (-3, 4)}, "has the shape"),
+        ({"shape": (1, 10**5), "descr": "<f2"}, "should have 200,000 bytes"),
+        ({"descr": "|O"}, "Object arrays are never loaded"),
+        ({"descr": "<q9"}, "the header of 'rows' is damaged"),
+    ],
+)
+def test_sizes_are_not_believed(tmp_path, changes, message):
+    path = write_archive(tmp_path / "t.npz", words=member(JOINED), rows=member(ROWS, **changes))
+    with pytest.raises(TableError, match=f"{path}: .*{message}"):
+        read_contents(path)
+
+
+def test_rows_that_are_too_wide(tmp_path):
+    np.savez(tmp_path / "t.npz", words=JOINED[:2], rows=np.zeros((1, 1 << 17), np.float16))
+    with pytest.raises(TableError, match="each vector has 131,072 numbers; needed at most"):
+        read_contents(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize("word", ["a\nb", "a\0b", "\ud800", "x\udfff"])
+def test_words_that_no_text_can_hold(tmp_path, word):
+    np.savez(tmp_path / "t.npz", words=np.array(["un", word, "trois"]), rows=ROWS)
+    with pytest.raises(TableError, match=r"row 2: the word .* has a line end, a zero byte or half of a character"):
+        read_contents(tmp_path / "t.npz")
+
+
+def test_words_that_are_no_characters(tmp_path):
+    beyond = np.array([0x110000, 0, 0], "<u4").view("<U1")
+    path = write_archive(tmp_path / "t.npz", words=member(JOINED, descr="<U1", shape=(3,)), rows=member(ROWS))
+    with pytest.raises(TableError, match="'words' is not Unicode"):
+        read_contents(path)
+    write_archive(path, words=member(beyond.view("<u4"), descr="<U1"), rows=member(ROWS))
+    with pytest.raises(TableError, match="'words' is not Unicode"):
+        read_contents(path)
+
+
+@pytest.mark.parametrize(("text", "found"), [(b"un\ndeux", "2"), (b"un\ndeux\ntrois\nx\ny", "more than 3")])
+def test_words_and_rows_that_are_not_as_many(tmp_path, text, found):
+    np.savez(tmp_path / "t.npz", words=np.frombuffer(text, np.uint8), rows=ROWS)
+    with pytest.raises(TableError, match=f"{found} words and 3 rows; needed one word for each row"):
+        read_contents(tmp_path / "t.npz")
+
+
+def test_a_word_without_end(tmp_path):
+    np.savez(tmp_path / "t.npz", words=np.full(1 << 17, 65, np.uint8), rows=ROWS)
+    with pytest.raises(TableError, match="a word of more than 64 KB"):
+        read_contents(tmp_path / "t.npz")

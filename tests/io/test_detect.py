@@ -5,6 +5,7 @@ import os
 import pickle
 import struct
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -142,3 +143,21 @@ def test_trouble_with_the_disk(tmp_path, monkeypatch, error, message):
 def test_unknown_format(tmp_path):
     with pytest.raises(TableError, match="unknown format 'excel'; needed one of text, vec"):
         read_contents(tmp_path / "x", format="excel")
+
+
+@pytest.mark.parametrize("name", [None, "text", "word2vec", "npz", "npy", "safetensors", "fasttext"])
+def test_pipes_and_devices_are_refused_at_once(tmp_path, name):
+    """To open a pipe into which nobody writes would wait without end."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TableError, match=r"pipe: this is a pipe, .* write it to a file") as found:
+        read_contents(tmp_path / "pipe", format=name)
+    assert "disk" not in str(found.value)
+    with pytest.raises(TableError, match="zero: this is no regular file"):
+        read_contents(Path("/dev/zero"), format=name)
+
+
+def test_words_in_a_pipe_are_refused(tmp_path):
+    np.save(tmp_path / "t.npy", np.ones((2, 3)))
+    os.mkfifo(tmp_path / "words")
+    with pytest.raises(TableError, match="words: this is a pipe"):
+        read_contents(tmp_path / "t.npy", words=tmp_path / "words")

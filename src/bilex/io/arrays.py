@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
+from contextlib import ExitStack, contextmanager
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,25 +14,43 @@ import numpy as np
 from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.gather import Gatherer, Parsed
+from bilex.io.npy import NpyFile
 from bilex.io.report import Fault
-from bilex.io.stream import reading
+from bilex.io.size import LONGEST_WORD, check_room, check_width
+from bilex.io.stream import reading, require_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
 WORD_SUFFIXES = (".words", ".txt", ".vocab")
+SUSPICIOUS_SIZE, SUSPICIOUS_RATIO = 1 << 30, 100
+"""No vectors that take more bytes than this unpack to so many times their size."""
+UNREADABLE = (ValueError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, lzma.LZMAError, struct.error)
+BLOCK_ROWS = 1 << 14
 
 
 def read_npz(path: Path, *, max_words: int | None = None, strict: bool = False) -> Contents:
-    """Read an archive with `words` and either `rows` or `vectors`."""
-    arrays = load(path)
-    name = "rows" if "rows" in arrays else "vectors"
-    if "words" not in arrays or name not in arrays:
-        found = ", ".join(arrays) or "nothing"
-        raise TableError(f"{path}: has the arrays {found}; needed 'words' and 'rows' (or 'vectors')")
-    return screen(path, "npz", words_of(path, arrays["words"]), arrays[name], max_words, strict)
+    """Read an archive with `words` and either `rows` or `vectors`; other arrays in it are not looked at."""
+    with unpacking(path), ExitStack() as stack:
+        archive = stack.enter_context(zipfile.ZipFile(path))
+        members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
+        name = "rows" if "rows" in members else "vectors"
+        if "words" not in members or name not in members:
+            found = ", ".join(members) or "nothing"
+            raise TableError(f"{path}: has the arrays {found}; needed 'words' and 'rows' (or 'vectors')")
+        words, rows = (
+            NpyFile(
+                path, each, stack.enter_context(archive.open(members[each])), archive.getinfo(members[each]).file_size
+            )
+            for each in ("words", name)
+        )
+        if words.dtype.kind == "U" and words.ndim == rows.ndim - 1:
+            check_counts(path, words.shape[0], rows.shape[0])
+        check_packing(path, archive.getinfo(members[name]), rows, max_words)
+        return screen(path, "npz", words_of(path, words), rows, max_words, strict)
 
 
 def read_npy(
@@ -41,13 +63,17 @@ def read_npy(
 ) -> Contents:
     """Read a matrix and its words, one on each line of the file `words` (default: NAME.words, .txt or .vocab)."""
     words = words or find_words(path)
+    require_file(words)
     with reading(words):
         raw = words.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     try:
         lines = raw.removesuffix(b"\n").decode(encoding).split("\n")
     except (UnicodeDecodeError, LookupError) as error:
         raise TableError(f"{words}: not {encoding} ({error}); give the encoding the words are in") from None
-    return screen(path, "npy", lines, load(path)["rows"], max_words, strict)
+    with unpacking(path), path.open("rb") as file:
+        rows = NpyFile(path, "rows", file, path.stat().st_size)
+        check_counts(path, len(lines), rows.shape[0] if rows.shape else 0)
+        return screen(path, "npy", lines, rows, max_words, strict)
 
 
 def write_npz(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
@@ -56,51 +82,128 @@ def write_npz(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
 
 
 def screen(
-    path: Path, name: str, words: list[str], rows: NDArray[Any], max_words: int | None, strict: bool
+    path: Path, name: str, words: Iterable[str], rows: NDArray[Any] | NpyFile, max_words: int | None, strict: bool
 ) -> Contents:
-    """Check that words and rows fit each other, and leave out rows that have no use."""
-    if rows.ndim != 2 or not np.issubdtype(rows.dtype, np.floating):
+    """Check that words and rows fit each other, block by block, and leave out rows that have no use."""
+    if rows.ndim != 2 or not np.issubdtype(rows.dtype, np.floating) or not rows.shape[1]:
         raise TableError(
             f"{path}: rows are {rows.dtype} of shape {rows.shape}; needed a matrix of floating-point numbers"
         )
-    if len(words) != len(rows):
-        raise TableError(f"{path}: {len(words):,} words and {len(rows):,} rows; needed one word for each row")
+    count, width = rows.shape
+    check_width(path, width)
+    check_room(path, min(count, max_words or count) * width * 4, "its vectors")
     gatherer = Gatherer(path, unit="row", max_words=max_words, strict=strict)
-    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is counted as such
-        single = np.ascontiguousarray(rows, dtype=np.float32)
-    named = [i for i, word in enumerate(words) if word]
-    faults = [Fault("empty_word", i + 1, "a row and no word") for i, word in enumerate(words) if not word]
-    single = single if not faults else single[named]
-    gatherer.add(Parsed([words[i] for i in named], single, [i + 1 for i in named], faults))
+    left, done = iter(words), 0
+    for block in row_blocks(rows):
+        texts = list(islice(left, len(block)))
+        if len(texts) < len(block):
+            check_counts(path, done + len(texts), count)
+        check_words(path, texts, done + 1)
+        with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is counted as such
+            gatherer.add(parsed(texts, np.ascontiguousarray(block, dtype=np.float32), done + 1), (done + 1) / count)
+        done += len(block)
+        if gatherer.full:
+            break
+    if not gatherer.full and next(left, None) is not None:
+        check_counts(path, f"more than {count:,}", count)
     kept, matrix, report = gatherer.finish()
     return Contents(name, kept, matrix, report)
 
 
-def load(path: Path) -> dict[str, NDArray[Any]]:
-    """All arrays of a file by name (`rows` for a plain .npy); pickled objects are refused."""
+def row_blocks(rows: NDArray[Any] | NpyFile) -> Iterator[NDArray[Any]]:
+    """The rows in order, some at a time."""
+    if isinstance(rows, NpyFile):
+        return rows.blocks()
+    return (rows[start : start + BLOCK_ROWS] for start in range(0, len(rows), BLOCK_ROWS))
+
+
+def parsed(words: list[str], rows: NDArray[np.float32], first: int) -> Parsed:
+    """Words with their rows; rows without a word are left out."""
+    named = [i for i, word in enumerate(words) if word]
+    if len(named) == len(words):
+        return Parsed(words, rows, range(first, first + len(words)))
+    faults = [Fault("empty_word", first + i, "a row and no word") for i, word in enumerate(words) if not word]
+    return Parsed([words[i] for i in named], rows[named], [first + i for i in named], faults)
+
+
+def words_of(path: Path, array: NpyFile) -> Iterator[str]:
+    """Words from an array of strings, or from the bytes of newline-joined UTF-8."""
+    if array.ndim != 1 or not (array.dtype.kind == "U" or array.dtype == np.uint8):
+        raise TableError(
+            f"{path}: 'words' is {array.dtype} of shape {array.shape}; needed strings, or UTF-8 bytes as uint8"
+        )
+    return strings(path, array) if array.dtype.kind == "U" else lines_of(path, array)
+
+
+def strings(path: Path, array: NpyFile) -> Iterator[str]:
+    """The words of an array of strings."""
+    for block in array.blocks():
+        try:
+            yield from block.tolist()
+        except (ValueError, SystemError) as error:  # of numbers that stand for no character
+            raise TableError(f"{path}: 'words' is not Unicode ({error}); write it again") from None
+
+
+def lines_of(path: Path, array: NpyFile) -> Iterator[str]:
+    """The words between newlines."""
+    rest = b""
+    try:
+        for block in array.blocks():
+            *lines, rest = (rest + block.tobytes()).split(b"\n")
+            yield from (line.decode() for line in lines)
+            if len(rest) > LONGEST_WORD:
+                raise TableError(
+                    f"{path}: a word of more than 64 KB; needed newlines between the words; write it again"
+                )
+        yield rest.decode()
+    except UnicodeDecodeError as error:
+        raise TableError(f"{path}: 'words' is not UTF-8 ({error}); write it again") from None
+
+
+def check_words(path: Path, words: list[str], first: int) -> None:
+    """Refuse words that no text can hold: with line ends, zero bytes, or halves of characters."""
+    joined = "".join(words)
+    try:
+        joined.encode()
+    except UnicodeEncodeError:
+        whole = False
+    else:
+        whole = "\n" not in joined and "\0" not in joined
+    if not whole:
+        row, word = next(
+            (i, w) for i, w in enumerate(words, first) if any(c in "\n\0" or "\ud800" <= c < "\ue000" for c in w)
+        )
+        raise TableError(
+            f"{path}: row {row}: the word {word[:40]!a} has a line end, a zero byte or half of a character; write it "
+            "again without"
+        )
+
+
+def check_counts(path: Path, words: int | str, rows: int) -> None:
+    """Refuse words and rows that are not one for one."""
+    if words != rows:
+        found = words if isinstance(words, str) else f"{words:,}"
+        raise TableError(f"{path}: {found} words and {rows:,} rows; needed one word for each row")
+
+
+def check_packing(path: Path, packed: zipfile.ZipInfo, rows: NpyFile, max_words: int | None) -> None:
+    """Refuse an archive that is small, unpacks to gigabytes, and cannot be of vectors."""
+    share = min(1.0, max_words / rows.shape[0]) if max_words and rows.shape and rows.shape[0] else 1.0
+    if packed.file_size * share > SUSPICIOUS_SIZE and packed.file_size > SUSPICIOUS_RATIO * packed.compress_size:
+        raise TableError(
+            f"{path}: {packed.compress_size:,} bytes unpack to {packed.file_size:,}, more than {SUSPICIOUS_RATIO} "
+            "times as many, as no vectors do; check that it is the file you meant, or read fewer words (--max-words)"
+        )
+
+
+@contextmanager
+def unpacking(path: Path) -> Iterator[None]:
+    """Turn what zipfile and numpy complain about into an error that says what to do."""
     try:
         with reading(path):
-            loaded = np.load(path, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return {"rows": loaded}
-            with loaded:
-                return {name: loaded[name] for name in loaded.files}
-    except (ValueError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile) as error:
+            yield
+    except UNREADABLE as error:
         raise TableError(f"{path}: not a readable numpy file ({error}); write it again without objects") from None
-
-
-def words_of(path: Path, array: NDArray[Any]) -> list[str]:
-    """Words from an array of strings, or from the bytes of newline-joined UTF-8."""
-    if array.ndim == 1 and array.dtype.kind == "U":
-        return [str(word) for word in array.tolist()]
-    if array.ndim == 1 and array.dtype == np.uint8:
-        try:
-            return array.tobytes().decode().split("\n")
-        except UnicodeDecodeError as error:
-            raise TableError(f"{path}: 'words' is not UTF-8 ({error}); write it again") from None
-    raise TableError(
-        f"{path}: 'words' is {array.dtype} of shape {array.shape}; needed strings, or UTF-8 bytes as uint8"
-    )
 
 
 def find_words(path: Path) -> Path:

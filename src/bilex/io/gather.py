@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from bilex.errors import TableError
 from bilex.io.report import Fault, ReadReport, Tally
+from bilex.io.size import check_room
+from bilex.memory import free_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +41,7 @@ class Gatherer:
             raise TableError(f"{path}: asked to read {max_words} words; max_words must be at least 1")
         self.path, self.unit, self.max_words, self.strict = path, unit, max_words, strict
         self.words: list[str] = []
-        self._store = RowStore()
+        self._store = RowStore(path)
         self._seen: dict[str, int] = {}
         self._tally = Tally()
         self._lines = 0
@@ -120,7 +123,8 @@ class Gatherer:
 class RowStore:
     """A matrix that grows by blocks of rows. Memory set aside and not filled costs nothing: guess high."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._rows: NDArray[np.float32] = np.empty((0, 0), np.float32)
         self._filled = 0
 
@@ -143,7 +147,9 @@ class RowStore:
     def _reserve(self, needed: int, expected: int, width: int) -> None:
         if needed <= len(self._rows):
             return
-        larger = np.empty((max(expected, needed + needed // 4), width), np.float32)
+        check_room(self._path, needed * width * self._rows.itemsize, f"{needed:,} vectors, and it has more,")
+        most = (free_memory() or sys.maxsize) // (width * self._rows.itemsize)
+        larger = np.empty((max(needed, min(most, max(expected, needed + needed // 4))), width), np.float32)
         if self._filled:
             larger[: self._filled] = self._rows[: self._filled]
         self._rows = larger

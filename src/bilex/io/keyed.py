@@ -12,6 +12,7 @@ import numpy as np
 
 from bilex.errors import MissingExtraError, TableError
 from bilex.io.arrays import screen
+from bilex.io.fasttext import check_fasttext
 from bilex.io.stream import reading
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = False) -> Contents:
     """Read a fastText .bin with its subwords, so that words outside the vocabulary get a vector too."""
     fasttext = import_gensim("gensim.models.fasttext", "reading a fastText .bin")
+    check_fasttext(path)
     try:
         with reading(path):
             keyed = fasttext.load_facebook_vectors(str(path))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 METADATA = {"format": "bilex-table", "version": "1"}
 DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "U8": np.dtype("u1")}
 BLOCK = 1 << 14
+LONGEST_HEADER = 100 << 20
+"""Bytes; the limit of the format itself."""
 
 
 def read_native(path: Path, *, max_words: int | None = None) -> Contents:
@@ -65,11 +67,13 @@ def read_header(path: Path) -> tuple[dict[str, Any], int]:
         length = int.from_bytes(file.read(8), "little")
         if length + 8 > path.stat().st_size:
             raise TableError(f"{path}: ends inside its header; download or write it again")
+        if length > LONGEST_HEADER:
+            raise TableError(f"{path}: not a safetensors file (a header of {length:,} bytes); write it again")
         encoded = file.read(length)
     try:
         header = json.loads(encoded)
-        metadata = header.get("__metadata__", {})
-    except (ValueError, AttributeError):
+        metadata = dict(header.get("__metadata__", {}))
+    except (ValueError, AttributeError, TypeError, RecursionError):
         raise TableError(f"{path}: not a safetensors file (its header is not JSON); write it again") from None
     if metadata.get("format") != METADATA["format"]:
         names = ", ".join(name for name in header if name != "__metadata__") or "nothing"
@@ -85,8 +89,11 @@ def map_tensor(
     """One tensor of the file, mapped copy-on-write, after its description has been checked against the file."""
     try:
         code, shape, (begin, end) = (header[name][key] for key in ("dtype", "shape", "data_offsets"))
-        if code not in dtypes or len(shape) != ndim or min(shape) < 1 or begin < 0:
+        numbers = [*shape, begin, end]
+        if code not in dtypes or len(shape) != ndim or any(type(number) is not int for number in numbers):
             raise ValueError(code)
+        if min(shape) < 1 or begin < 0:
+            raise ValueError(shape)
         wrong = int(np.prod(shape, dtype=object)) * DTYPES[code].itemsize != end - begin
     except (KeyError, TypeError, ValueError):
         wrong = True

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import TableError
 from bilex.io.detect import detect
+from bilex.io.stream import require_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +28,9 @@ def read_contents(
     """Read a table of any format. `format` overrides what the content tells: `vec` is text that has a header, `glove`
     text that has none, `text` either. `words` is the file of words that belongs to a .npy.
     """
+    if format is not None and format not in FORMATS:
+        raise TableError(f"{path}: unknown format {format!r}; needed one of {', '.join(FORMATS)}")
+    require_file(path)
     name = format or detect(path)
     match name:
         case "text" | "vec" | "glove":
@@ -50,8 +54,7 @@ def read_contents(
             from bilex.io.arrays import read_npy
 
             return read_npy(path, words=words, max_words=max_words, encoding=encoding, strict=strict)
-        case "safetensors":
+        case _:
             from bilex.io.native import read_native
 
             return read_native(path, max_words=max_words)
-    raise TableError(f"{path}: unknown format {name!r}; needed one of {', '.join(FORMATS)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import stat
 import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, cast
@@ -49,6 +50,17 @@ class Stream:
         self._raw.close()
 
 
+def require_file(path: Path) -> None:
+    """Refuse a pipe, a device or a socket: to open one may wait without end, and it can be read once only."""
+    with reading(path):
+        mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "no regular file"
+        raise TableError(
+            f"{path}: this is {kind}, and a table cannot be read from it; write it to a file, and name that"
+        )
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Turn what the operating system and gzip complain about into an error that says what to do."""
@@ -65,4 +77,5 @@ def reading(path: Path) -> Iterator[None]:
     except (gzip.BadGzipFile, zlib.error) as error:
         raise TableError(f"{path}: the compressed data are damaged ({error}); download it again") from None
     except OSError as error:
-        raise TableError(f"{path}: cannot be read ({error.strerror or error}); check the disk and try again") from None
+        advice = "download it again" if error.errno is None else "check the disk and try again"  # bz2 has no number
+        raise TableError(f"{path}: cannot be read ({error.strerror or error}); {advice}") from None

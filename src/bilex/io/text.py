@@ -12,6 +12,7 @@ from bilex.io.contents import Contents
 from bilex.io.gather import SUSPICIOUS, Gatherer, Parsed
 from bilex.io.layout import Layout, find_layout
 from bilex.io.lines import parse_lines
+from bilex.io.size import check_width
 from bilex.io.stream import Stream
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from bilex.io.report import Fault
 
 CHUNK = 2 << 20
-LONGEST_LINE = 64 << 20
+LONGEST_LINE = 8 << 20
+"""More than WIDEST numbers take, and a word."""
 
 
 def read_text(
@@ -41,6 +43,7 @@ def read_text(
         if first is None:
             raise TableError(f"{path}: the file is empty; needed a word and its vector on each line; download it again")
         layout = find_layout(path, first.data, header)
+        check_width(path, layout.width)
         for chunk in chain([replace(first, data=first.data[layout.start :])], chunks):
             gatherer.add(parse_chunk(chunk, layout, codec), stream.progress if not chunk.last else 1.0)
             if gatherer.full:
@@ -70,7 +73,7 @@ def read_chunks(stream: Stream) -> Iterator[Chunk]:
         end = len(data) if last else data.rfind(b"\n") + 1
         data, rest = data[:end], data[end:]
         if len(rest) > LONGEST_LINE:
-            raise TableError(f"{stream.path}, line {line}: longer than 64 MB; needed text with one word on each line")
+            raise TableError(f"{stream.path}, line {line}: longer than 8 MB; needed text with one word on each line")
         if data:
             cut = not data.endswith(b"\n")
             yield Chunk(data + b"\n" if cut else data, line, last, cut)

@@ -12,6 +12,7 @@ from bilex.io.gather import Gatherer, Parsed
 from bilex.io.layout import parse_header
 from bilex.io.lines import show
 from bilex.io.report import Fault
+from bilex.io.size import LONGEST_WORD, check_width
 from bilex.io.stream import Stream
 from bilex.io.text import check_encoding
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHUNK = 2 << 20
-LONGEST_WORD = 1 << 16
 
 
 def read_word2vec(
@@ -38,6 +38,7 @@ def read_word2vec(
         header = parse_header(line)
         if header is None:
             raise TableError(f"{path}: begins with {show(line)}, needed a word2vec header 'words dimension'")
+        check_width(path, header.width)
         count = 0
         for words, rows in read_records(stream, rest, header.width):
             gatherer.add(decode_words(words, rows, count + 1, codec), stream.progress)

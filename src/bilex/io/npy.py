@@ -1,0 +1,93 @@
+"""One array in numpy's own format: its header is read and checked first, then its rows some at a time."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from bilex.errors import TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+MAGIC = b"\x93NUMPY"
+LENGTHS = {(1, 0): 2, (2, 0): 4}
+"""Bytes of the header's length, by version; the only later version is for names of fields, which no matrix has."""
+LONGEST_HEADER = 10_000
+BLOCK = 4 << 20
+
+
+class NpyFile:
+    """An array of `size` bytes with its header, of which nothing else has been read yet."""
+
+    def __init__(self, path: Path, name: str, file: IO[bytes], size: int) -> None:
+        self.path, self.name, self._file = path, name, file
+        self.shape, self._fortran, self.dtype, start = self._header()
+        there, needed = size - start, math.prod(self.shape) * self.dtype.itemsize
+        if there < needed:
+            raise self._damaged(f"{name!r} should have {needed:,} bytes and has {there:,}: it is cut short")
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    def blocks(self) -> Iterator[NDArray[Any]]:
+        """Its values along the first axis in order, some megabytes at a time."""
+        row = math.prod(self.shape[1:]) * self.dtype.itemsize
+        step = max(1, BLOCK // max(1, row))
+        if self._fortran and self.ndim > 1:  # no row is whole before the last column
+            whole = self._read(self.shape[::-1]).T
+            yield from (whole[start : start + step] for start in range(0, self.shape[0], step))
+            return
+        for start in range(0, self.shape[0], step):
+            yield self._read((min(step, self.shape[0] - start), *self.shape[1:]))
+
+    def _read(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        needed = math.prod(shape) * self.dtype.itemsize
+        data = self._file.read(needed)
+        if len(data) < needed:
+            raise self._damaged(f"{self.name!r} ends too early: it is cut short")
+        if not self.dtype.itemsize:
+            return np.zeros(shape, self.dtype)
+        return np.frombuffer(data, self.dtype).reshape(shape)
+
+    def _header(self) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+        """Shape, whether columns come first, type, and where the data begin."""
+        start = self._file.read(8)
+        length = LENGTHS.get((start[6], start[7])) if start[:6] == MAGIC and len(start) == 8 else None
+        if length is None:
+            raise self._damaged(f"{self.name!r} is no array of version 1 or 2")
+        start += self._file.read(length)
+        size = int.from_bytes(start[8:], "little")
+        if size > LONGEST_HEADER:
+            raise self._damaged(f"the header of {self.name!r} has {size:,} bytes")
+        start += self._file.read(size)
+        read = np.lib.format.read_array_header_1_0 if length == 2 else np.lib.format.read_array_header_2_0
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of old or odd headers, which are read all the same
+                shape, fortran, dtype = read(_behind_magic(start))
+        except Exception as error:  # numpy lets tokenizer, syntax, type and memory errors through
+            raise self._damaged(f"the header of {self.name!r} is damaged: {error}") from None
+        if dtype.hasobject:
+            raise self._damaged("Object arrays are never loaded, since they can run any code")
+        if min(shape, default=0) < 0:
+            raise self._damaged(f"{self.name!r} has the shape {shape}")
+        return shape, fortran, dtype, len(start)
+
+    def _damaged(self, found: str) -> TableError:
+        return TableError(f"{self.path}: not a readable numpy file ({found}); write it again without objects")
+
+
+def _behind_magic(start: bytes) -> BytesIO:
+    file = BytesIO(start)
+    np.lib.format.read_magic(file)
+    return file
