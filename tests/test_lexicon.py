@@ -99,6 +99,11 @@ class TestReading:
             assert Lexicon.read(tmp_path / name).pairs == pairs[name in ("en-fr.0-5000.txt", "zh-en.5000-6500.txt")]
             assert Lexicon.read(tmp_path / name, comment="#").pairs == pairs[False]
 
+    @pytest.mark.parametrize("encoding", ["no-such", "undefined", "\0"])
+    def test_an_encoding_that_is_none(self, read, encoding):
+        with pytest.raises(LexiconError, match="unknown encoding"):
+            read("a b\n", encoding=encoding)
+
     def test_other_encodings(self, read):
         assert read("été\tkesä\n".encode("utf-16"), encoding="utf-16").pairs == (("été", "kesä"),)
 

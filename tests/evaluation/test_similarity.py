@@ -52,9 +52,14 @@ def test_judgements_that_are_all_equal_have_no_order():
     equal = [Judgement(j.first, j.second, 1.0) for j in JUDGEMENTS]
     with pytest.raises(LexiconError):
         similarity(equal, SHARED, SHARED)
+    same = [Judgement(j.first, j.first, j.score) for j in JUDGEMENTS]
+    with pytest.raises(LexiconError, match="have the same cosine"):
+        similarity(same, SHARED, SHARED)
 
 
-@pytest.mark.parametrize("text", ["a\tb\t1\nc\td\t2.5\n", "# head\na b 1\n\n  c d 2.5", "a\tb\t1\r\nc\td\t2.5\r\n"])
+@pytest.mark.parametrize(
+    "text", ["a\tb\t1\nc\td\t2.5\n", "# head\na b 1\n\n  c d 2.5", "a\tb\t1\r\nc\td\t2.5\r\n", "\ufeffa b 1\nc d 2.5"]
+)
 def test_reading(tmp_path, text):
     assert read(tmp_path, text) == [Judgement("a", "b", 1.0), Judgement("c", "d", 2.5)]
 
@@ -63,7 +68,7 @@ def test_words_with_spaces_need_tabs(tmp_path):
     assert read(tmp_path, "New York\tcity\t7\textra\n") == [Judgement("New York", "city", 7.0)]
 
 
-@pytest.mark.parametrize("bad", ["a b", "a b c", "a\tb", "word1\tword2\tscore"])
+@pytest.mark.parametrize("bad", ["a b", "a b c", "a\tb", "a b nan", "a b -inf", "word1\tword2\tscore"])
 def test_a_bad_line_is_named(tmp_path, bad):
     with pytest.raises(LexiconError, match=r"judgements\.txt:3: found .*needed two words and a number"):
         read(tmp_path, f"# head\na b 1\n{bad}\nc d 2\n")

@@ -200,14 +200,17 @@ def test_words_that_no_text_can_hold(tmp_path, word):
         read_contents(tmp_path / "t.npz")
 
 
-def test_words_that_are_no_characters(tmp_path):
-    beyond = np.array([0x110000, 0, 0], "<u4").view("<U1")
-    path = write_archive(tmp_path / "t.npz", words=member(JOINED, descr="<U1", shape=(3,)), rows=member(ROWS))
-    with pytest.raises(TableError, match="'words' is not Unicode"):
-        read_contents(path)
-    write_archive(path, words=member(beyond.view("<u4"), descr="<U1"), rows=member(ROWS))
-    with pytest.raises(TableError, match="'words' is not Unicode"):
-        read_contents(path)
+@pytest.mark.parametrize("order", "<>")
+def test_words_that_are_no_characters(tmp_path, order):
+    """Numpy would make strings of them that Python cannot have."""
+    for number in (0x110000, 0x73700000):
+        numbers = np.array([97, 98, number], f"{order}u4")
+        path = write_archive(tmp_path / "t.npz", words=member(numbers, descr=f"{order}U1"), rows=member(ROWS))
+        with pytest.raises(TableError, match="'words' is not Unicode"):
+            read_contents(path)
+    good = np.array([97, 98, 0x10FFFF], f"{order}u4")
+    write_archive(tmp_path / "t.npz", words=member(good, descr=f"{order}U1"), rows=member(ROWS))
+    assert read_contents(tmp_path / "t.npz").words == ["a", "b", "\U0010ffff"]
 
 
 @pytest.mark.parametrize(("text", "found"), [(b"un\ndeux", "2"), (b"un\ndeux\ntrois\nx\ny", "more than 3")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,12 +48,14 @@ class Judgement:
 def read_judgements(path: str | PathLike[str], *, encoding: str = "utf-8") -> list[Judgement]:
     """Lines of word, word, score, separated by tabs or spaces; lines that begin with # are comments."""
     judgements = []
-    for number, line in enumerate(decode(Path(path), encoding).split("\n"), 1):
+    for number, line in enumerate(decode(Path(path), encoding).removeprefix("\ufeff").split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = line.strip("\r").split("\t") if "\t" in line else line.split()
         try:
             first, second, score = fields[0], fields[1], float(fields[2])
+            if not math.isfinite(score):
+                raise ValueError(score)
         except (IndexError, ValueError):
             raise LexiconError(
                 f"{path}:{number}: found {line.strip()!r}; needed two words and a number, separated by tabs or spaces"
@@ -78,6 +81,8 @@ def similarity(
     if len(set(scores)) == 1:
         raise LexiconError(f"all {len(covered)} covered word pairs have the score {scores[0]}: nothing to put in order")
     cosines = (unit(first[1][list(left)]) * unit(second[1][list(right)])).sum(1)
+    if bool((cosines == cosines[0]).all()):
+        raise LexiconError(f"all {len(covered)} covered word pairs have the same cosine: nothing to put in order")
     result = spearmanr(cosines.cpu().numpy(), torch.tensor(scores).numpy())
     return Similarity(
         spearman=float(result.statistic), p_value=float(result.pvalue), covered=len(covered), pairs=len(judgements)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import struct
+import sys
 import zipfile
 from contextlib import ExitStack, contextmanager
 from itertools import islice
@@ -68,7 +69,7 @@ def read_npy(
         raw = words.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     try:
         lines = raw.removesuffix(b"\n").decode(encoding).split("\n")
-    except (UnicodeDecodeError, LookupError) as error:
+    except (LookupError, ValueError) as error:
         raise TableError(f"{words}: not {encoding} ({error}); give the encoding the words are in") from None
     with unpacking(path), path.open("rb") as file:
         rows = NpyFile(path, "rows", file, path.stat().st_size)
@@ -136,12 +137,14 @@ def words_of(path: Path, array: NpyFile) -> Iterator[str]:
 
 
 def strings(path: Path, array: NpyFile) -> Iterator[str]:
-    """The words of an array of strings."""
+    """The words of an array of strings. Numbers that stand for no character would break Python's own strings."""
+    number = np.dtype("u4").newbyteorder(array.dtype.byteorder)
     for block in array.blocks():
-        try:
-            yield from block.tolist()
-        except (ValueError, SystemError) as error:  # of numbers that stand for no character
-            raise TableError(f"{path}: 'words' is not Unicode ({error}); write it again") from None
+        if np.frombuffer(block.tobytes(), number).max(initial=0) > sys.maxunicode:
+            raise TableError(
+                f"{path}: 'words' is not Unicode (it has numbers above {sys.maxunicode:#x}); write it again"
+            )
+        yield from block.tolist()
 
 
 def lines_of(path: Path, array: NpyFile) -> Iterator[str]:

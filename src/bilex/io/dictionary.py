@@ -80,7 +80,7 @@ def decode(path: Path, encoding: str) -> str:
             f"{path}:{line}: found the byte 0x{content[error.start]:02x}, which is not {encoding}; "
             "convert the file to UTF-8, or name its encoding"
         ) from error
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise LexiconError(
             f"{path}: unknown encoding {encoding!r}; use a name Python knows, such as latin-1"
         ) from error

@@ -111,7 +111,7 @@ def check_encoding(path: Path, encoding: str) -> str:
     try:
         codec = codecs.lookup(encoding).name.removesuffix("-sig")
         plain = "0 \n".encode(codec) == b"0 \n"
-    except LookupError:
+    except (LookupError, ValueError):
         raise TableError(
             f"{path}: unknown encoding {encoding!r}; needed a name such as utf-8, latin-1, cp1251"
         ) from None
