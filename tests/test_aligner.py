@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bilex import Aligner, AlignmentError, LexiconError, Nearest, SettingsError, align
+from bilex import Aligner, AlignmentError, LexiconError, Nearest, SettingsError, TableError, align
 from bilex.methods.ridge import Ridge
 
 
@@ -25,12 +25,22 @@ def test_tables_and_lexicons(world, alignment):
     assert aligner.alignment_.evaluate(world.test).scores == alignment.evaluate(world.test).scores
 
 
+def test_tables_and_lexicons_in_any_form(world, alignment, tmp_path):
+    world.source.write(tmp_path / "s.safetensors")
+    target = dict(zip(world.target.words, world.target.rows, strict=True))
+    for pairs in (list(world.train), world.train.targets_of()):
+        aligner = Aligner().fit(tmp_path / "s.safetensors", target, pairs)
+        assert aligner.alignment_.evaluate(world.test) == alignment.evaluate(world.test)
+    words = [f"t{row}" for row in aligner.predict(tmp_path / "s.safetensors")[:9]]
+    assert words == [t.words[0] for t in alignment.translate(world.source.words[:9], 1)]
+
+
 def test_settings(world, rows):
     by_name = Aligner("ridge", settings={"penalty": 3.0}).fit(*rows)
     by_value = Aligner(Ridge(penalty=3.0)).fit(*rows)
     np.testing.assert_array_equal(by_name.transform(rows[0]), by_value.transform(rows[0]))
-    with pytest.raises(SettingsError, match="into the method itself"):
-        Aligner(Ridge(), settings={"penalty": 3.0}).fit(*rows)
+    changed = Aligner(Ridge(), settings={"penalty": 3.0}).fit(*rows)
+    np.testing.assert_array_equal(changed.transform(rows[0]), by_value.transform(rows[0]))
 
 
 def test_parameters():
@@ -49,6 +59,8 @@ def test_mistakes(rows):
         Aligner().fit(rows[0], rows[1], [1, 2, 3])
     with pytest.raises(LexiconError, match="X has 160 rows"):
         Aligner().fit(rows[0], rows[1], [[0, 0], [200, 0]])
+    with pytest.raises(TableError, match=r"found \[\['a'\]\].*; needed a matrix of numbers .n, d., or a table"):
+        Aligner().fit([["a"]], rows[1], rows[2])
     with pytest.raises(AlignmentError, match="learns from a dictionary"):
         Aligner().fit(rows[0], rows[1])
 

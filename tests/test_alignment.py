@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from bilex import CSLS, EmbeddingTable, InvertedSoftmax, Lexicon, Nearest, align
-from bilex.errors import LexiconError, TableError
+from bilex.errors import LexiconError, SettingsError, TableError
 
 RETRIEVALS = [CSLS(), Nearest(), InvertedSoftmax()]
 DIRECTIONS = ["forward", "backward"]
@@ -58,6 +58,17 @@ class TestTranslate:
         assert [c.word for c in found[0].candidates] == [c.word for c in found[3].candidates]
         assert [t.through for t in alignment.translate(["nowhere"])] == [None]
         assert alignment.translate([]) == []
+
+    def test_a_string_is_one_word(self, alignment):
+        found = alignment.translate("s17", 3)
+        assert found == alignment.translate(["s17"], 3)[0]
+        assert found.words == [candidate.word for candidate in found.candidates]
+        assert alignment.translate("nowhere").words == []
+        assert alignment.translate(word for word in ("s1", "s2")) == alignment.translate(["s1", "s2"])
+        with pytest.raises(SettingsError, match=r"words: found 5 \(int\); needed a string, or several"):
+            alignment.translate(5)
+        with pytest.raises(SettingsError, match="words: number 2 is None"):
+            alignment.translate(["s1", None])
 
     def test_more_than_there_are(self, alignment, world):
         assert len(alignment.translate(["s0"], 10_000)[0].candidates) == len(world.target)
@@ -134,6 +145,14 @@ class TestEvaluate:
         upper = Lexicon.from_pairs((source.upper(), target) for source, target in exact.train)
         assert perfect.evaluate(upper, fold_case=True).train_overlap == len(exact.train)
 
+    def test_dictionaries_in_any_form(self, exact, perfect, tmp_path):
+        exact.test.write(tmp_path / "test.tsv")
+        expected = perfect.evaluate(exact.test)
+        for given in (tmp_path / "test.tsv", str(tmp_path / "test.tsv"), list(exact.test), exact.test.targets_of()):
+            assert perfect.evaluate(given) == expected
+        with pytest.raises(LexiconError, match=r"found 5 \(int\); needed pairs"):
+            perfect.evaluate(5)
+
     def test_fold_case(self, exact, perfect):
         upper = Lexicon.from_pairs((source.upper(), target) for source, target in exact.test)
         assert perfect.evaluate(upper, fold_case=True).scores.p_at_1 == 100
@@ -174,6 +193,8 @@ class TestExport:
         mapped = alignment.apply(some)
         assert mapped.words == ["p", "q"]
         np.testing.assert_allclose(mapped.rows, alignment.source_rows[[4, 2]].numpy(), atol=1e-6)
+        same = alignment.apply((["p", "q"], world.source.rows[[4, 2]]))
+        np.testing.assert_array_equal(same.rows, mapped.rows)
         with pytest.raises(TableError, match="the table has 3 dimensions; the target side of this alignment has 12"):
             alignment.apply(EmbeddingTable(["p"], np.ones((1, 3), np.float32)), "target")
 

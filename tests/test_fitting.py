@@ -66,6 +66,85 @@ def test_a_method_by_name_or_as_a_value(world):
     assert by_value.provenance["inputs"]["settings"]["normalize"] == ("unit",)
 
 
+class TestInputs:
+    """Tables and dictionaries in the forms in which people have them."""
+
+    def test_files(self, world, alignment, tmp_path):
+        paths = [tmp_path / name for name in ("s.safetensors", "t.safetensors", "d.tsv")]
+        for path, written in zip(paths, world, strict=False):
+            written.write(path)
+        for given in (paths, map(str, paths)):
+            made = align(*given)
+            assert same(made, alignment)
+        assert made.provenance["inputs"]["train"]["sha256"] == sha256(paths[2])
+
+    def test_pairs_and_dicts(self, world, alignment):
+        for train in (list(world.train), world.train.targets_of(), dict(world.train)):
+            assert same(align(world.source, world.target, train), alignment)
+        with pytest.raises(LexiconError, match="pair 1: found 's0'"):
+            align(world.source, world.target, ("s0", "t4"))
+
+    def test_words_and_rows(self, world, alignment):
+        source = (world.source.words, world.source.rows)
+        target = dict(zip(world.target.words, world.target.rows, strict=True))
+        assert same(align(source, target, world.train), alignment)
+        with pytest.raises(TableError, match="found a value of type ndarray; needed an EmbeddingTable, the path"):
+            align(world.source.rows, target, world.train)
+
+    def test_gensim(self, world, alignment):
+        models = pytest.importorskip("gensim.models")
+        tables = [models.KeyedVectors(table.dim) for table in world[:2]]
+        for keyed, table in zip(tables, world, strict=False):
+            keyed.add_vectors(table.words, table.rows)
+        assert same(align(*tables, world.train), alignment)
+
+    def test_dev(self, world, spy):
+        align(world.source, world.target, world.train, dev=dict(world.test), method=spy[0])
+        assert len(spy[1][0]["dev"]) == len(world.test)
+
+
+class TestSettings:
+    def test_by_keyword(self, world):
+        made = align(world.source, world.target, world.train, method="ridge", penalty=3.0, normalize=["unit"])
+        expected = get_method("ridge", {"penalty": "3", "normalize": "unit"})
+        assert same(made, align(world.source, world.target, world.train, method=expected))
+        assert made.provenance["inputs"]["settings"] == {"normalize": ("unit",), "penalty": 3.0}
+
+    def test_of_settings(self, world):
+        made = align(
+            world.source, world.target, world.train, method="self_learning", rounds=1, base="cca", induction={"k": 3}
+        )
+        settings = made.provenance["inputs"]["settings"]
+        assert (settings["rounds"], settings["base"]["method"], settings["induction"]["k"]) == (1, "cca", 3)
+
+    def test_change_those_of_a_method_at_hand(self, world):
+        ridge = get_method("ridge", {"penalty": 3.0, "normalize": "unit"})
+        made = align(world.source, world.target, world.train, method=ridge, penalty=5)
+        assert made.provenance["inputs"]["settings"] == {"normalize": ("unit",), "penalty": 5.0}
+        assert ridge.penalty == 3.0
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"method": "rapo", "epoch": 3}, r"method rapo has no setting 'epoch' \(did you mean 'epochs'\?\); it has"),
+            ({"method": "rapo", "rng_sed": 3}, r"no setting 'rng_sed' \(did you mean 'rng_seed'\?\)"),
+            ({"method": "rapo", "epochs": 3.5}, "method rapo: epochs=3.5: needed a whole number"),
+            ({"method": "rapo", "test": 1}, "method rapo has no setting 'test'"),
+            ({"method": 5}, r"method: found 5 \(int\); needed a name, such as 'rapo', or a method"),
+            ({"method": Method}, "needed a name, such as 'rapo', or a method"),
+        ],
+    )
+    def test_mistakes_are_found_before_anything_is_read(self, given, message):
+        with pytest.raises(SettingsError, match=message):
+            align("no such file", "no such file", "no such file", **given)
+
+    def test_none_is_named_as_a_parameter_of_align(self):
+        own = set(inspect.signature(align).parameters)
+        for name, method in all_methods().items():
+            taken = own & {field.name for field in dataclasses.fields(method)}
+            assert not taken, f"{name}: align(..., {taken}=...) does not reach the method"
+
+
 def test_nothing_takes_a_test_lexicon():
     for function in (align, Method.fit):
         assert not [name for name in inspect.signature(function).parameters if "test" in name]

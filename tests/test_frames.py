@@ -20,6 +20,10 @@ def test_translations(alignment):
     ]
 
 
+def test_one_translation(alignment):
+    assert to_frame(alignment.translate("s1", 2)).equals(to_frame(alignment.translate(["s1"], 2)))
+
+
 def test_nothing():
     assert to_frame([]).columns == ["source", "target", "score", "rank"]
     assert to_frame([Translation("x", (), None)]).rows() == [("x", None, None, None, None)]

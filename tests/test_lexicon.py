@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bilex.errors import LexiconError, SettingsError
-from bilex.lexicon import ASCII_SPACE, Lexicon
+from bilex.io.dictionary import ASCII_SPACE
+from bilex.lexicon import Lexicon
 
 GOLDEN_SPLIT = ["5", "8", "9"]
 
@@ -170,6 +171,30 @@ class TestWriting:
     def test_empty_words_are_no_pair(self):
         with pytest.raises(LexiconError, match="pair 2: found an empty word"):
             Lexicon.from_pairs([("a", "b"), ("a", " ")])
+
+
+class TestPairs:
+    def test_a_pair_is_in_it_or_not(self):
+        lexicon = Lexicon.from_pairs([("dog", "chien"), ("cat", "chat")])
+        assert ("dog", "chien") in lexicon
+        assert ["cat", "chat"] in lexicon
+        assert ("dog", "chat") not in lexicon
+        assert 5 not in lexicon
+        with pytest.raises(LexiconError, match="found the word 'dog'; a lexicon has pairs"):
+            "dog" in lexicon  # noqa: B015
+
+    def test_a_string_is_one_word(self):
+        lexicon = Lexicon.from_pairs([("dog", "chien"), ("d", "d"), ("o", "o")])
+        assert lexicon.without_sources("dog").sources == ["d", "o"]
+        assert lexicon.without_sources(["dog", "o"]).sources == ["d"]
+
+    def test_other_lexicons_in_any_form(self, tmp_path):
+        lexicon = Lexicon.from_pairs([("dog", "chien"), ("cat", "chat")])
+        lexicon.write(tmp_path / "d.tsv")
+        assert lexicon.union({"cat": ["chat", "chatte"]}).pairs == (*lexicon, ("cat", "chatte"))
+        assert lexicon.union(tmp_path / "d.tsv") == lexicon
+        assert lexicon.shared_sources([("cat", "katt"), ("cow", "ko")]) == {"cat"}
+        assert lexicon.index((["dog"], [[1.0]]), {"chien": [1.0]}).pairs.tolist() == [[0, 0]]
 
 
 class TestParts:

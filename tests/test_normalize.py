@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from bilex.errors import SettingsError
+from bilex.methods.procrustes import Procrustes
 from bilex.normalize import STEPS, Normalizer, check_steps, unit
 
 FORMULAS = {
@@ -121,6 +122,12 @@ def test_ordinary_tables_are_taken_as_they_are(table):
 def test_new_rows_may_have_another_type(table):
     normalizer, _ = Normalizer.fit(table, ["unit", "center"])
     assert normalizer(table.double()).dtype == torch.float64
+
+
+@pytest.mark.parametrize("call", [check_steps, lambda steps: Procrustes(normalize=steps)])
+def test_a_string_is_no_list_of_steps(call):
+    with pytest.raises(SettingsError, match="normalize='unit': found a string; needed a tuple of steps"):
+        call("unit")
 
 
 def test_unknown_steps_are_refused(table):

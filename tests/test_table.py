@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import bilex.errors
-from bilex.errors import TableError
+from bilex.errors import SettingsError, TableError, UnknownWordError
 from bilex.table import EmbeddingTable, ReadReport
 
 WORDS = ["the", "of", "the", "and"]
@@ -22,7 +22,21 @@ def test_a_table_knows_its_words():
     assert "Of" not in table
     assert table.vector("the").tolist() == [1, 2, 3]
     assert table.index is table.index
-    assert repr(table) == "EmbeddingTable(origin=None)"
+    assert list(table) == WORDS
+
+
+def test_vectors_by_word():
+    table = EmbeddingTable(WORDS, ROWS)
+    assert table["of"].tolist() == [4, 5, 6]
+    assert np.shares_memory(table["of"], ROWS)
+    assert table[["of", "the", "of"]].tolist() == ROWS[[1, 0, 1]].tolist()
+    assert table[[]].shape == (0, 3)
+    with pytest.raises(KeyError) as caught:
+        table["Of"]
+    assert isinstance(caught.value, UnknownWordError)
+    assert str(caught.value).startswith("'Of' is not among the 4 words of the table; check letter case")
+    with pytest.raises(SettingsError, match=r"found 1 \(int\); needed a string"):
+        table[1]
 
 
 def test_head_shares_rows():

@@ -1,8 +1,8 @@
 """Bilingual lexicon induction: from two sets of word vectors and a small dictionary to a large one.
 
-    >>> from bilex import EmbeddingTable, Lexicon, align
-    >>> alignment = align(EmbeddingTable.read("en.vec"), EmbeddingTable.read("fr.vec"), Lexicon.read("en-fr.tsv"))
-    >>> alignment.translate(["house"])
+    >>> from bilex import align
+    >>> alignment = align("en.vec", "fr.vec", "en-fr.tsv")
+    >>> alignment.translate("house")
 
 Names are imported at first use, so that `import bilex` and `bilex --help` do not wait for torch.
 """
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bilex.aligner import Aligner
-    from bilex.alignment import Alignment, Candidate, Entry, Translation
+    from bilex.alignment import Alignment, Entry, Translation
+    from bilex.candidates import Candidate
     from bilex.errors import (
         AlignmentError,
         BilexError,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         SettingsError,
         TableError,
+        UnknownWordError,
     )
     from bilex.evaluation.hubness import Hubness
     from bilex.evaluation.precision import Band, Evaluation, Scores
@@ -41,7 +43,8 @@ _HOMES = {
     "fitting": ["align"],
     "aligner": ["Aligner"],
     "frames": ["to_frame"],
-    "alignment": ["Alignment", "Candidate", "Entry", "Translation"],
+    "alignment": ["Alignment", "Entry", "Translation"],
+    "candidates": ["Candidate"],
     "errors": [
         "AlignmentError",
         "BilexError",
@@ -50,6 +53,7 @@ _HOMES = {
         "MissingExtraError",
         "SettingsError",
         "TableError",
+        "UnknownWordError",
     ],
     "evaluation.hubness": ["Hubness"],
     "evaluation.precision": ["Band", "Evaluation", "Scores"],
@@ -98,6 +102,7 @@ __all__ = [
     "TableError",
     "Trace",
     "Translation",
+    "UnknownWordError",
     "align",
     "all_methods",
     "get_method",

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 import numpy as np
 import torch
 
-from bilex.errors import AlignmentError, LexiconError, SettingsError
+from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
 from bilex.fitting import collect, fit
+from bilex.io.in_memory import is_gensim
 from bilex.lexicon import Lexicon
-from bilex.methods.base import Method, get_method
-from bilex.settings import nearest_name, to_text
+from bilex.methods.base import get_method
+from bilex.settings import nearest_name
 from bilex.table import EmbeddingTable
+from bilex.words import described
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     from bilex.alignment import Alignment
+    from bilex.io.in_memory import LexiconLike, TableLike
+    from bilex.methods.base import Method
     from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Side
+
+    Rows: TypeAlias = ArrayLike | TableLike
 
 
 class Aligner:
     """Maps the rows of X and of Z into one space, learnt from pairs of rows that belong together.
 
-    method: a name or a method; settings: those of a method given by its name; retrieval: how `predict` searches, CSLS
+    method: a name or a method; settings: those of it that are to be others; retrieval: how `predict` searches, CSLS
     if nothing is said. Rows should be in order of frequency, as for `align`. After `fit`, `alignment_` has everything
     else: `aligner.alignment_.save("run")`.
     """
@@ -50,27 +56,31 @@ class Aligner:
 
     def fit(
         self,
-        X: ArrayLike | EmbeddingTable,
-        Z: ArrayLike | EmbeddingTable,
-        pairs: ArrayLike | Lexicon | None = None,
+        X: Rows,
+        Z: Rows,
+        pairs: ArrayLike | LexiconLike | None = None,
         *,
-        dev: ArrayLike | Lexicon | None = None,
+        dev: ArrayLike | LexiconLike | None = None,
     ) -> Self:
-        """Learn.  X: (n, d), Z: (m, d); pairs, dev: (p, 2) row of X and row of Z, or a lexicon if X and Z are tables.
+        """Learn.  X: (n, d), Z: (m, d); pairs, dev: (p, 2) row of X and row of Z.
+
+        X and Z can be tables, or their files, KeyedVectors or dicts (`EmbeddingTable.of`), and then the pairs a lexicon
+        or what `Lexicon.of` makes one of.
 
         Choices of a method are made on `dev`, or on pairs held out.
         """
         source, target = _table(X), _table(Z)
         lexicons = [None if given is None else _lexicon(given, source, target) for given in (pairs, dev)]
-        inputs = collect(source, target, lexicons[0], dev=lexicons[1], method=self._method(), rng_seed=self.rng_seed)
+        method = get_method(self.method, self.settings)
+        inputs = collect(source, target, lexicons[0], dev=lexicons[1], method=method, rng_seed=self.rng_seed)
         self.alignment_: Alignment = fit(inputs, device=self.device)
         return self
 
-    def transform(self, X: ArrayLike | EmbeddingTable, side: Side = "source") -> NDArray[np.float32]:
+    def transform(self, X: Rows, side: Side = "source") -> NDArray[np.float32]:
         """Rows of the source or target space in the shared space, of length 1: (q, e)."""
         return self._fitted().apply(_table(X), side).rows
 
-    def predict(self, X: ArrayLike | EmbeddingTable, n: int | None = None) -> NDArray[np.int64]:
+    def predict(self, X: Rows, n: int | None = None) -> NDArray[np.int64]:
         """The row of Z that translates each row of X: (q,); the n best, best first, if n is given: (q, n)."""
         alignment = self._fitted()
         mapped = torch.from_numpy(self.transform(X)).to(alignment.device)
@@ -89,13 +99,6 @@ class Aligner:
                 raise SettingsError(f"Aligner has no parameter {name!r}{nearest_name(name, known)}; {', '.join(known)}")
             setattr(self, name, value)
         return self
-
-    def _method(self) -> Method:
-        if isinstance(self.method, Method):
-            if self.settings:
-                raise SettingsError("settings are for a method given by its name; put them into the method itself")
-            return self.method
-        return get_method(self.method, {name: to_text(value) for name, value in (self.settings or {}).items()})
 
     def _fitted(self) -> Alignment:
         if not hasattr(self, "alignment_"):
@@ -116,19 +119,22 @@ def _parameters() -> list[str]:
     return [name for name in inspect.signature(Aligner.__init__).parameters if name != "self"]
 
 
-def _table(rows: ArrayLike | EmbeddingTable) -> EmbeddingTable:
+def _table(rows: Rows) -> EmbeddingTable:
     """A table; rows that are none have their numbers for words."""
-    if isinstance(rows, EmbeddingTable):
-        return rows
-    array = np.ascontiguousarray(rows, dtype=np.float32)
+    if isinstance(rows, EmbeddingTable | str | PathLike | Mapping) or is_gensim(rows):
+        return EmbeddingTable.of(cast("TableLike", rows))
+    try:
+        array = np.ascontiguousarray(rows, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise TableError(f"found {described(rows)}; needed a matrix of numbers (n, d), or a table: {error}") from None
     return EmbeddingTable([str(i) for i in range(len(array))], array)
 
 
-def _lexicon(given: ArrayLike | Lexicon, source: EmbeddingTable, target: EmbeddingTable) -> Lexicon:
+def _lexicon(given: ArrayLike | LexiconLike, source: EmbeddingTable, target: EmbeddingTable) -> Lexicon:
     """A lexicon; pairs of rows become pairs of the words of these rows."""
-    if isinstance(given, Lexicon):
-        return given
-    rows = np.asarray(given)
+    rows = None if isinstance(given, Lexicon | str | PathLike | Mapping) else np.asarray(given)
+    if rows is None or rows.dtype.kind == "U":
+        return Lexicon.of(cast("LexiconLike", given))
     if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
         raise LexiconError(f"pairs are {rows.dtype} of shape {rows.shape}; needed whole numbers of shape (pairs, 2)")
     sizes = (len(source), len(target))

@@ -5,49 +5,67 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import torch
 
-from bilex.errors import SettingsError, TableError
+from bilex.candidates import Candidate, asked_for, look_up, nearest_words
+from bilex.display import SHOWN, Displayed, counted, listed
+from bilex.errors import TableError
 from bilex.evaluation.hubness import Hubness, hubness
 from bilex.evaluation.precision import Evaluation, evaluate
-from bilex.evaluation.similarity import Judgement, Similarity, similarity
+from bilex.evaluation.similarity import Similarity, judgement_list, similarity
 from bilex.io.write import choose_format
 from bilex.lexicon import Lexicon
 from bilex.normalize import Normalizer, unit
 from bilex.retrieval import CSLS, Index, Retrieval
+from bilex.retrieval.base import both_sides
+from bilex.settings import check_at_least_one
+from bilex.table import EmbeddingTable
 from bilex.trace import Trace
+from bilex.words import quoted, shortened, word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
     from os import PathLike
 
+    from numpy.typing import ArrayLike
     from torch import Tensor
 
+    from bilex.evaluation.similarity import JudgementsLike
     from bilex.frames import Library
+    from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.linalg.blocks import Progress
     from bilex.mapping import Mapping
+    from bilex.page.tables import Table
     from bilex.retrieval.base import Direction, Side
-    from bilex.table import EmbeddingTable
 
 
-class Candidate(NamedTuple):
-    """A translation and its score."""
-
-    word: str
-    score: float
-
-
-@dataclass(frozen=True)
-class Translation:
+@dataclass(frozen=True, repr=False)
+class Translation(Displayed):
     """A word and its translations, best first; none if it has no vector."""
 
     word: str
     candidates: tuple[Candidate, ...]
     through: str | None
     """Where its vector came from: "table", "subwords", or None."""
+
+    @property
+    def words(self) -> list[str]:
+        """The translations without their scores."""
+        return [candidate.word for candidate in self.candidates]
+
+    def _line(self) -> str:
+        found = [f"{quoted(word)} {score:.3f}" for word, score in self.candidates]
+        through = " (through subwords)" if self.through == "subwords" else ""
+        return f"{quoted(self.word)}{through}: {listed(found, len(found), most=SHOWN) or 'no vector, no translations'}"
+
+    def _preview(self) -> Table:
+        from bilex.page.tables import Table, row
+
+        rows = tuple(row(shortened(word), f"{score:.3f}") for word, score in self.candidates)
+        return Table("translation", "Translations", ("translation", "score"), rows)
 
 
 class Entry(NamedTuple):
@@ -62,8 +80,8 @@ class Entry(NamedTuple):
     rank: int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Alignment:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Alignment(Displayed):
     """Two tables, what was learnt of them, and where it all came from."""
 
     source: EmbeddingTable
@@ -78,7 +96,7 @@ class Alignment:
     trace: Trace = field(default_factory=Trace)
     folder: Path | None = None
     """The run folder it was opened from; penalties once computed are kept there."""
-    _indexes: dict[Retrieval, Index] = field(default_factory=dict, repr=False)
+    _indexes: dict[Retrieval, Index] = field(default_factory=dict)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a run folder, whole or not at all; it must not exist yet."""
@@ -120,9 +138,9 @@ class Alignment:
             return unit(self.mapping.source(self.source_normalizer(rows), among=self._normalized_source))
         return unit(self.mapping.target(self.target_normalizer(rows), among=self._normalized_target))
 
-    def apply(self, table: EmbeddingTable, side: Side = "source") -> EmbeddingTable:
+    def apply(self, table: TableLike, side: Side = "source") -> EmbeddingTable:
         """Another table of the source or target language's space, such as one with more words, in the shared space."""
-        own = self.source if side == "source" else self.target
+        table, own = EmbeddingTable.of(table), self._table(side)
         if table.dim != own.dim:
             raise TableError(f"the table has {table.dim} dimensions; the {side} side of this alignment has {own.dim}")
         rows = torch.from_numpy(table.rows).to(self.device)
@@ -142,17 +160,45 @@ class Alignment:
             self._indexes[retrieval] = made
         return self._indexes[retrieval]
 
-    def translate(
+    @overload
+    def translate(  # type: ignore[overload-overlap]  # a string is one word, and no Iterable[str] here
         self,
-        words: Sequence[str],
+        words: str,
         n: int = 10,
         *,
         direction: Direction = "forward",
         retrieval: Retrieval | None = None,
         progress: Progress | None = None,
-    ) -> list[Translation]:
-        """The n best translations of each word, in the order given."""
+    ) -> Translation: ...
+
+    @overload
+    def translate(
+        self,
+        words: Iterable[str],
+        n: int = 10,
+        *,
+        direction: Direction = "forward",
+        retrieval: Retrieval | None = None,
+        progress: Progress | None = None,
+    ) -> list[Translation]: ...
+
+    def translate(
+        self,
+        words: str | Iterable[str],
+        n: int = 10,
+        *,
+        direction: Direction = "forward",
+        retrieval: Retrieval | None = None,
+        progress: Progress | None = None,
+    ) -> Translation | list[Translation]:
+        """The n best translations of a word, or of each of several words in the order given."""
         check_at_least_one(n=n)
+        found = self._translations(word_list(words), n, direction, retrieval, progress)
+        return found[0] if isinstance(words, str) else found
+
+    def _translations(
+        self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None
+    ) -> list[Translation]:
         queries, others = (self.source, self.target) if direction == "forward" else (self.target, self.source)
         vectors = [_vector(queries, word) for word in words]
         known = [vector for vector in vectors if vector is not None]
@@ -208,9 +254,30 @@ class Alignment:
 
         return to_frame(self.induce(**how), library=library)
 
+    def most_similar(
+        self,
+        word: str | ArrayLike,
+        n: int = 10,
+        *,
+        sides: Side | tuple[Side, Side] = ("source", "target"),
+        topn: int | None = None,
+    ) -> list[Candidate]:
+        """The n words nearest to a word or to a vector (d,) by cosine in the shared space, best first.
+
+        The first of `sides` is where the word, or the space of the vector, belongs, the second where words are looked
+        for: in the target table, if nothing is said; `sides="source"` stays in the source table, without the word
+        itself. These are plain cosines, as of `translate` with `Nearest()`. `topn` is the name that gensim has for n.
+        """
+        n = asked_for(n, topn)
+        first, second = both_sides(sides)
+        vector, row = look_up(self._table(first), word)
+        mapped = self.map_rows(vector[None].to(self.device), first)[0]
+        apart = row if first == second else None
+        return nearest_words(mapped, self._rows(second), self._table(second).words, n, apart_from=apart)
+
     def evaluate(
         self,
-        lexicon: Lexicon,
+        lexicon: LexiconLike,
         *,
         retrieval: Retrieval | None = None,
         direction: Direction = "forward",
@@ -219,7 +286,7 @@ class Alignment:
     ) -> Evaluation:
         """Precision against a lexicon whose sources are of the language translated from: the target's, if backward."""
         tables = (self.source, self.target) if direction == "forward" else (self.target, self.source)
-        indexed = lexicon.index(*tables, fold_case=fold_case).require_usable()
+        indexed = Lexicon.of(lexicon).index(*tables, fold_case=fold_case).require_usable()
         index = self.index(retrieval)
         result = evaluate(index, indexed, direction=direction, progress=progress)
         covered = Lexicon.from_pairs((word, word) for word in result.ranks)
@@ -232,10 +299,16 @@ class Alignment:
         """How unevenly the candidates are retrieved."""
         return hubness(self.index(retrieval), k=k, direction=direction)
 
-    def similarity(self, judgements: list[Judgement], sides: tuple[Side, Side] = ("source", "target")) -> Similarity:
-        """Spearman correlation of cosines in the shared space with judgements; `sides` says where each word belongs."""
-        shared = {"source": (self.source, self.source_rows), "target": (self.target, self.target_rows)}
-        return similarity(judgements, shared[sides[0]], shared[sides[1]])
+    def similarity(
+        self, judgements: JudgementsLike, sides: Side | tuple[Side, Side] = ("source", "target")
+    ) -> Similarity:
+        """Spearman correlation of cosines in the shared space with judgements, or with those of a file.
+
+        `sides` says where the first and the second word of each judgement belong; one side, where both do.
+        """
+        first, second = both_sides(sides)
+        shared = [(self._table(side), self._rows(side)) for side in (first, second)]
+        return similarity(judgement_list(judgements), *shared)
 
     def export(self, source: str | PathLike[str] | None = None, target: str | PathLike[str] | None = None) -> None:
         """Write the mapped tables, unit rows in the shared space; the suffix says in which format."""
@@ -245,6 +318,35 @@ class Alignment:
         for path, table, rows in ((source, self.source, "source_rows"), (target, self.target, "target_rows")):
             if path is not None:
                 replace(table, rows=getattr(self, rows).cpu().numpy(), subwords=None).write(path)
+
+    def _table(self, side: Side) -> EmbeddingTable:
+        return self.source if side == "source" else self.target
+
+    def _rows(self, side: Side) -> Tensor:
+        return self.source_rows if side == "source" else self.target_rows
+
+    def _line(self) -> str:
+        method = self.provenance.get("inputs", {}).get("method", self.mapping.kind)
+        dev = "" if self.dev is None else f" and {len(self.dev):,} dev"
+        pairs = f"{len(self.train):,} train{dev} pairs" if len(self.train) else "no dictionary"
+        words = f"{len(self.source):,} source and {len(self.target):,} target words"
+        return f"{method}, {pairs}, {words} of {counted(self.source.dim, 'dimension')}"
+
+    def _preview(self) -> Table:
+        from bilex.page.tables import Table, row
+
+        rows = tuple(
+            row(
+                side, shortened(self._file(side)), listed([shortened(word) for word in table.words[:SHOWN]], len(table))
+            )
+            for side, table in (("source", self.source), ("target", self.target))
+        )
+        return Table("alignment", "Alignment", ("side", "file", "words"), rows, left=3)
+
+    def _file(self, side: str) -> str:
+        """The name of the file that a table was read from, when it was aligned."""
+        file = (self.provenance.get("inputs", {}).get(side) or {}).get("file")
+        return Path(file).name if file else ""
 
     @cached_property
     def _normalized_source(self) -> Tensor:
@@ -260,10 +362,3 @@ def _vector(table: EmbeddingTable, word: str) -> np.ndarray[Any, np.dtype[np.flo
         return table.vector(word)
     except TableError:
         return None
-
-
-def check_at_least_one(**numbers: int | None) -> None:
-    """Refuse numbers below 1; none given is fine."""
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise SettingsError(f"{name}={number}: needed a whole number of at least 1")

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
+from bilex.display import Displayed
 from bilex.errors import LexiconError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bilex.lexicon import Lexicon
+    from bilex.page.tables import Table
 
 EXAMPLES = 5
 
@@ -39,8 +41,8 @@ class Missing:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class LexiconIndex:
+@dataclass(frozen=True, eq=False, repr=False)
+class LexiconIndex(Displayed):
     """The pairs of a lexicon as rows of two tables, with an exact account of what is left out.
 
     `pairs_total = pairs_covered + missing_source.pairs + missing_target.pairs + missing_both.pairs + duplicates`.
@@ -74,6 +76,14 @@ class LexiconIndex:
     def sources_covered(self) -> int:
         """How many source words have at least one covered pair."""
         return len(self.sources)
+
+    def _line(self) -> str:
+        return "; ".join(self.summary()[:2])
+
+    def _preview(self) -> Table:
+        from bilex.page.tables import Table, row
+
+        return Table("coverage", "Coverage", (self.name,), tuple(map(row, self.summary())))
 
     def require_usable(self, minimum: int = 1) -> Self:
         """Itself, if at least `minimum` pairs are covered and the dictionary does not run the other way."""

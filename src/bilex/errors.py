@@ -9,6 +9,12 @@ class TableError(BilexError):
     """A table of word vectors cannot be read, written or used."""
 
 
+class UnknownWordError(TableError, KeyError):
+    """A word has no vector; a `KeyError` too, as of a dict."""
+
+    __str__ = BilexError.__str__  # that of KeyError puts the message into quotation marks
+
+
 class LexiconError(BilexError):
     """A dictionary cannot be read or does not fit the tables."""
 

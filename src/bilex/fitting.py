@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
 import warnings
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from bilex.io.inspection import doubtful_order
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
 from bilex.normalize import Normalizer
+from bilex.table import EmbeddingTable
 from bilex.trace import Trace
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
     from bilex.coverage import LexiconIndex
     from bilex.induction.initial import Spelling
+    from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.mapping import Mapping
-    from bilex.table import EmbeddingTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +87,11 @@ class Inputs:
 
 
 def align(
-    source: EmbeddingTable,
-    target: EmbeddingTable,
-    train: Lexicon | None = None,
+    source: TableLike,
+    target: TableLike,
+    train: LexiconLike | None = None,
     *,
-    dev: Lexicon | None = None,
+    dev: LexiconLike | None = None,
     method: str | Method = "procrustes",
     rng_seed: int = 0,
     dev_share: float = 0.1,
@@ -97,19 +99,24 @@ def align(
     spelling: Spelling | None = None,
     device: str | None = None,
     trace: Trace | None = None,
+    **settings: Any,
 ) -> Alignment:
     """Learn to map two tables into one space.
+
+    Tables are whatever `EmbeddingTable.of` takes (tables, paths of files, KeyedVectors of gensim, ...), `train` and
+    `dev` whatever `Lexicon.of` takes (lexicons, paths, pairs, dicts). `settings` are those of the method: `epochs=3`.
 
     Choices are made on `dev` only: the one given, or `dev_share` of the source words of `train`, held out until they
     are made; some methods then train on these words, too. A method that chooses nothing trains on all of `train`. There
     is no way to hand in a test lexicon. With `spelling`, words that both tables have ("identical", or only "numerals")
     are trained on as well.
     """
+    method = get_method(method, settings, others=_PARAMETERS)
     inputs = collect(
-        source,
-        target,
-        train,
-        dev=dev,
+        EmbeddingTable.of(source),
+        EmbeddingTable.of(target),
+        None if train is None else Lexicon.of(train),
+        dev=None if dev is None else Lexicon.of(dev),
         method=method,
         rng_seed=rng_seed,
         dev_share=dev_share,
@@ -119,6 +126,10 @@ def align(
     for doubt in inputs.doubts():
         warnings.warn(doubt, stacklevel=2)
     return fit(inputs, device=device, trace=trace)
+
+
+_PARAMETERS = tuple(inspect.signature(align).parameters)[:-1]
+"""What `align` takes besides the settings of the method."""
 
 
 def collect(

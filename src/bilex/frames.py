@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 Library = Literal["polars", "pandas"]
 
 
-def to_frame(results: Sequence[Entry] | Sequence[Translation], *, library: Library = "polars") -> Any:
+def to_frame(results: Sequence[Entry] | Sequence[Translation] | Translation, *, library: Library = "polars") -> Any:
     """What `Alignment.induce` or `Alignment.translate` gave, as a frame with one line for each candidate.
 
     Columns: source, target, score, rank; of translations also `through`. A word without a vector has one line with
     nothing in it. pandas needs the extra `pandas`.
     """
+    results = [results] if isinstance(results, Translation) else results
     names: tuple[str, ...] = Entry._fields
     if results and isinstance(results[0], Translation):
         names = (*names, "through")

@@ -7,32 +7,62 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from bilex.coverage import LexiconIndex, find_pairs
+from bilex.display import SHOWN, Displayed, counted, listed, rest
 from bilex.errors import LexiconError, SettingsError
-from bilex.io.dictionary import ASCII_SPACE, LexiconReport, Separator, comment_sign, read_pairs, write_pairs
+from bilex.io.dictionary import LexiconReport, Separator, comment_sign, read_pairs, write_pairs
+from bilex.io.in_memory import word_pairs
+from bilex.words import described, quoted, shortened, word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from bilex.coverage import Vocabulary
+    from bilex.io.in_memory import LexiconLike, TableLike
+    from bilex.page.tables import Table
 
 __all__ = ["Lexicon", "LexiconIndex", "LexiconReport"]
 
 
-@dataclass(frozen=True)
-class Lexicon:
-    """Word pairs in file order, repeated lines included; a source may have several targets."""
+@dataclass(frozen=True, repr=False)
+class Lexicon(Displayed):
+    """Word pairs in file order, repeated lines included; a source may have several targets.
+
+    `len(lexicon)` is the number of pairs, `("dog", "chien") in lexicon` tells whether one is there, and
+    `for source, target in lexicon` goes through them.
+    """
 
     pairs: tuple[tuple[str, str], ...]
     origin: Path | None = field(default=None, compare=False)
     report: LexiconReport | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.pairs, tuple):
+            raise LexiconError(f"pairs are {described(self.pairs)}; needed a tuple: Lexicon.of makes it of any pairs")
+
+    @classmethod
+    def of(cls, given: LexiconLike) -> Lexicon:
+        """The lexicon of whatever holds pairs; `align` and all else that takes a lexicon takes the same.
+
+        A Lexicon stays as it is. The path of a file is read. From all else that `from_pairs` takes a new one is made.
+        """
+        if isinstance(given, Lexicon):
+            return given
+        return cls.read(given) if isinstance(given, str | PathLike) else cls.from_pairs(given)
+
     @classmethod
     def read(
-        cls, path: Path | str, *, separator: Separator = "auto", comment: str | None = "auto", encoding: str = "utf-8"
+        cls,
+        path: PathLike[str] | str,
+        *,
+        separator: Separator = "auto",
+        comment: str | None = "auto",
+        encoding: str = "utf-8",
     ) -> Self:
         """Read `source<separator>target` lines; further columns, blank and comment lines are counted in `report`.
 
@@ -46,13 +76,12 @@ class Lexicon:
         return cls(pairs=pairs, origin=path, report=report)
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str]]) -> Self:
-        """A lexicon of pairs at hand; both words of each must hold something."""
-        kept = tuple((source, target) for source, target in pairs)
-        for number, pair in enumerate(kept, start=1):
-            if not all(word.strip(ASCII_SPACE) for word in pair):
-                raise LexiconError(f"pair {number}: found an empty word in {pair!r}, needed a source and a target")
-        return cls(pairs=kept)
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]] | Mapping[str, str | Iterable[str]]) -> Self:
+        """A lexicon of pairs at hand, [("dog", "chien")], or of a dict, {"dog": "chien", "cat": ["chat", "chatte"]}.
+
+        Entries of an induced lexicon are pairs, too. Both words of each must hold something.
+        """
+        return cls(pairs=word_pairs(pairs))
 
     def write(self, path: Path | str) -> None:
         """Write tab separated UTF-8 lines that `read` gives back as they are."""
@@ -63,6 +92,11 @@ class Lexicon:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self.pairs)
+
+    def __contains__(self, pair: object) -> bool:
+        if isinstance(pair, str):
+            raise LexiconError(f"found the word {quoted(pair)}; a lexicon has pairs: ask `in lexicon.sources`")
+        return isinstance(pair, tuple | list) and tuple(pair) in self._known
 
     @property
     def name(self) -> str:
@@ -104,32 +138,57 @@ class Lexicon:
             self._where(lambda source: _key(source, fold_case) in chosen),
         )
 
-    def shared_sources(self, other: Lexicon, *, fold_case: bool = False) -> set[str]:
+    def shared_sources(self, other: LexiconLike, *, fold_case: bool = False) -> set[str]:
         """The source words that are in both; with `fold_case` also where only letter case differs."""
-        theirs = {_key(source, fold_case) for source in other.sources}
+        theirs = {_key(source, fold_case) for source in Lexicon.of(other).sources}
         return {source for source in self.sources if _key(source, fold_case) in theirs}
 
     def swapped(self) -> Self:
         """The same pairs from target to source."""
         return replace(self, pairs=tuple((target, source) for source, target in self.pairs), report=None)
 
-    def without_sources(self, words: Iterable[str]) -> Self:
-        """The pairs whose source is none of `words`."""
-        unwanted = frozenset(words)
+    def without_sources(self, words: str | Iterable[str]) -> Self:
+        """The pairs whose source is none of `words`, or not that one word."""
+        unwanted = frozenset(word_list(words))
         return self._where(lambda source: source not in unwanted)
 
-    def union(self, other: Lexicon) -> Self:
+    def union(self, other: LexiconLike) -> Self:
         """These pairs, then those of `other` that are not among them."""
-        known = set(self.pairs)
-        added = tuple(pair for pair in other.pairs if pair not in known)
+        added = tuple(pair for pair in Lexicon.of(other) if pair not in self._known)
         return replace(self, pairs=self.pairs + added, report=None)
 
-    def index(self, source: Vocabulary, target: Vocabulary, *, fold_case: bool = False) -> LexiconIndex:
+    def index(
+        self, source: Vocabulary | TableLike, target: Vocabulary | TableLike, *, fold_case: bool = False
+    ) -> LexiconIndex:
         """Find the pairs in two tables; exactly, or with `fold_case` also by `str.casefold`, first row first."""
-        return find_pairs(self, source, target, fold_case=fold_case)
+        return find_pairs(self, _vocabulary(source), _vocabulary(target), fold_case=fold_case)
+
+    @cached_property
+    def _known(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self.pairs)
+
+    def _line(self) -> str:
+        origin = f" from {quoted(self.origin.name)}" if self.origin is not None else ""
+        pairs = listed([" - ".join(map(quoted, pair)) for pair in self.pairs[:SHOWN]], len(self))
+        about = f"{counted(len(self), 'pair')} of {counted(len(self.sources), 'source word')}{origin}"
+        return f"{about}: {pairs}" if pairs else about
+
+    def _preview(self) -> Table:
+        from bilex.page.tables import Table, row
+
+        rows = tuple(row(*map(shortened, pair)) for pair in self.pairs[:SHOWN])
+        return Table("lexicon", "Word pairs", ("source", "target"), rows, rest(len(self), "pair"), left=2)
 
     def _where(self, wanted: Callable[[str], bool]) -> Self:
         return replace(self, pairs=tuple(pair for pair in self.pairs if wanted(pair[0])), report=None)
+
+
+def _vocabulary(table: Any) -> Vocabulary:
+    if hasattr(table, "words"):
+        return cast("Vocabulary", table)
+    from bilex.table import EmbeddingTable
+
+    return EmbeddingTable.of(table)
 
 
 def _key(word: str, fold_case: bool) -> str:

@@ -63,30 +63,27 @@ SearchSpace = dict[str, Choice | Range]
 """What is worth searching of a method's settings, by name."""
 
 
-def from_text(cls: type[Settings], texts: Mapping[str, str], *, what: str) -> Settings:
-    """An instance of a dataclass from texts by field name; fields not named keep their defaults.
+def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: Iterable[str] = ()) -> Settings:
+    """The same settings, but for those given by field name, as texts or as values of Python.
 
-    The fields of a field that is a dataclass itself are named with a dot: `induction.max_rank`.
+    The fields of a field that is a dataclass itself are named with a dot, `induction.max_rank`, or given as a dict of
+    their own. `others` are names that may have been meant too, if one is unknown.
     """
-    return change(cls(), texts, what=what)
-
-
-def change(settings: Settings, texts: Mapping[str, str], *, what: str) -> Settings:
-    """The same settings, but for those given as texts."""
     kinds = field_types(type(settings))
     values: dict[str, Any] = {}
-    inner: dict[str, dict[str, str]] = {}
-    for key, text in texts.items():
+    inner: dict[str, dict[str, Any]] = {}
+    for key, value in given.items():
         name, dot, rest = key.partition(".")
         if name not in kinds:
-            raise SettingsError(f"{what} has no setting {key!r}{nearest_name(key, kinds)}; it has: {', '.join(kinds)}")
-        if dot:
-            inner.setdefault(name, {})[rest] = text
+            near = nearest_name(key, [*kinds, *others])
+            raise SettingsError(f"{what} has no setting {key!r}{near}; it has: {', '.join(kinds)}")
+        if dot or isinstance(value, dict):
+            inner.setdefault(name, {}).update({rest: value} if dot else value)
             continue
         try:
-            values[key] = parse(text, kinds[key])
+            values[key] = convert(value, kinds[key])
         except ValueError as error:
-            raise SettingsError(f"{what}: {key}={text!r}: {error}") from None
+            raise SettingsError(f"{what}: {key}={value!r}: {error}") from None
     for name, own in inner.items():
         value = values.get(name, getattr(settings, name))
         if not dataclasses.is_dataclass(value):
@@ -99,6 +96,16 @@ def field_types(cls: type) -> dict[str, Any]:
     """The types of a dataclass's fields by name."""
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def convert(value: Any, kind: Any) -> Any:
+    """A value of the type from its text or from a value of Python; ValueError says what was needed."""
+    if isinstance(value, str) or not dataclasses.is_dataclass(value):
+        return parse(to_text(value), kind)
+    kinds = tuple(part for part in (kind, *get_args(kind)) if isinstance(part, type))
+    if not isinstance(value, kinds):
+        raise ValueError(f"needed {describe(kind)}")
+    return value
 
 
 def parse(text: str, kind: Any) -> Any:
@@ -123,7 +130,7 @@ def parse(text: str, kind: Any) -> Any:
 
 def to_text(value: Any) -> str:
     """The inverse of `parse`."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return ",".join(map(to_text, value))
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
@@ -144,6 +151,13 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     """' (did you mean …?)' or nothing."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def check_at_least_one(**numbers: int | None) -> None:
+    """Refuse numbers below 1; none given is fine."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise SettingsError(f"{name}={number}: needed a whole number of at least 1")
 
 
 def _parse_number(text: str, kind: type[int] | type[float]) -> int | float:

@@ -4,39 +4,53 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bilex.errors import TableError
+from bilex.candidates import asked_for, look_up, nearest_words
+from bilex.display import SHOWN, Displayed, counted, listed, rest
+from bilex.errors import TableError, UnknownWordError
+from bilex.io.in_memory import is_gensim, table_contents
 from bilex.io.report import ReadReport
+from bilex.words import described, quoted, shortened, word_list
 
 if TYPE_CHECKING:
-    from os import PathLike
+    from collections.abc import Iterable, Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+    from torch import Tensor
 
+    from bilex.candidates import Candidate
     from bilex.io.contents import Contents, Subwords
+    from bilex.io.in_memory import TableLike
+    from bilex.page.tables import Table
 
 __all__ = ["EmbeddingTable", "ReadReport"]
 
 
-@dataclass(frozen=True, eq=False)
-class EmbeddingTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class EmbeddingTable(Displayed):
     """Words in order of frequency and their rows; row i belongs to word i.
 
     `rows` is (n, d) float32, row-major; `report` tells what reading repaired; `subwords` makes vectors for words
     that are not in the table; `origin` is the file it was read from.
+
+    `table["dog"]` is the vector of a word, `table[["dog", "cat"]]` those of several, (q, d); `len(table)` is the number
+    of words, `"dog" in table` tells whether one is there, and `for word in table` goes through them.
     """
 
-    words: list[str] = field(repr=False)
-    rows: NDArray[np.float32] = field(repr=False)
-    report: ReadReport = field(default=ReadReport(), repr=False)
-    subwords: Subwords | None = field(default=None, repr=False)
+    words: list[str]
+    rows: NDArray[np.float32]
+    report: ReadReport = field(default=ReadReport())
+    subwords: Subwords | None = None
     origin: Path | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.words, str):
+            raise TableError(f"words are the string {quoted(self.words)}; needed a list of words, one for each row")
         found = f"{self.rows.dtype} of shape {self.rows.shape}"
         if self.rows.ndim != 2 or self.rows.dtype != np.float32 or 0 in self.rows.shape:
             raise TableError(f"rows are {found}; needed a float32 matrix with at least one row")
@@ -44,6 +58,18 @@ class EmbeddingTable:
             raise TableError(f"rows are {found} and not row-major; pass np.ascontiguousarray(rows)")
         if len(self.words) != len(self.rows):
             raise TableError(f"{len(self.words):,} words and {len(self.rows):,} rows; needed one word for each row")
+
+    @classmethod
+    def of(cls, given: TableLike) -> EmbeddingTable:
+        """The table of whatever holds word vectors; `align` and all else that takes a table takes the same.
+
+        An EmbeddingTable stays as it is. The path of a file is read. KeyedVectors of gensim and its models,
+        (words, rows) and a dict of words and their vectors are taken with the words in their order, which should be
+        that of frequency; rows that cannot be used are left out and counted in `report`.
+        """
+        if isinstance(given, EmbeddingTable):
+            return given
+        return cls.read(given) if isinstance(given, str | PathLike) else cls._of(table_contents(given), None)
 
     @classmethod
     def read(
@@ -90,6 +116,8 @@ class EmbeddingTable:
     @classmethod
     def from_gensim(cls, keyed_vectors: Any) -> Self:
         """Take words and rows, and subwords if any, from gensim KeyedVectors. Needs the extra `gensim`."""
+        if not is_gensim(keyed_vectors):
+            raise TableError(f"found {described(keyed_vectors)}; needed KeyedVectors of gensim, or a model with them")
         from bilex.io.keyed import from_keyed
 
         return cls._of(from_keyed(keyed_vectors), None)
@@ -119,8 +147,18 @@ class EmbeddingTable:
         made = self.subwords(word) if self.subwords is not None else None
         if made is None or not made.any():
             advice = "check letter case, read more words, or use a fastText .bin, which has vectors for any word"
-            raise TableError(f"{word!r} is not among the {len(self):,} words of {self.origin or 'the table'}; {advice}")
+            place = self.origin or "the table"
+            raise UnknownWordError(f"{word!r} is not among the {len(self):,} words of {place}; {advice}")
         return made
+
+    def most_similar(self, word: str | ArrayLike, n: int = 10, *, topn: int | None = None) -> list[Candidate]:
+        """The n words nearest to a word or to a vector (d,), by cosine, best first; a word is not its own neighbour.
+
+        `topn` is the name that gensim has for n.
+        """
+        n = asked_for(n, topn)
+        vector, row = look_up(self, word)
+        return nearest_words(vector, self._unit_rows, self.words, n, apart_from=row)
 
     def head(self, n: int) -> EmbeddingTable:
         """The first n words; their rows are shared, not copied."""
@@ -131,6 +169,36 @@ class EmbeddingTable:
 
     def __contains__(self, word: object) -> bool:
         return word in self.index
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __getitem__(self, words: str | Iterable[str]) -> NDArray[np.float32]:
+        if isinstance(words, str):
+            return self.vector(words)
+        return np.array([self.vector(word) for word in word_list(words)], np.float32).reshape(-1, self.dim)
+
+    @cached_property
+    def _unit_rows(self) -> Tensor:
+        import torch
+
+        from bilex.normalize import unit
+
+        return unit(torch.from_numpy(self.rows))
+
+    def _line(self) -> str:
+        origin = f" from {quoted(self.origin.name)}" if self.origin is not None else ""
+        words = listed([quoted(word) for word in self.words[:SHOWN]], len(self))
+        return f"{counted(len(self), 'word')} of {counted(self.dim, 'dimension')}{origin}: {words}"
+
+    def _preview(self) -> Table:
+        from bilex.page.tables import Table, row
+
+        shown = zip(self.words[:SHOWN], self.rows[:SHOWN, :SHOWN].tolist(), strict=True)
+        rows = tuple(
+            row(shortened(word), listed([f"{x:.4g}" for x in vector], self.dim, most=SHOWN)) for word, vector in shown
+        )
+        return Table("table", "Word vectors", ("word", "vector"), rows, rest(len(self), "word"))
 
     @classmethod
     def _of(cls, contents: Contents, origin: Path | None) -> Self:

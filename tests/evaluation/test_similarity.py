@@ -2,7 +2,7 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from bilex.errors import LexiconError
+from bilex.errors import LexiconError, SettingsError
 from bilex.evaluation.similarity import Judgement, read_judgements, similarity
 from bilex.table import EmbeddingTable
 
@@ -40,6 +40,19 @@ def test_each_word_is_looked_up_on_its_own_side(world, alignment):
     assert alignment.similarity(turned, ("target", "source")) == alignment.similarity(pairs)
     with pytest.raises(LexiconError, match="0 of"):
         alignment.similarity(turned)
+
+
+def test_in_any_form(alignment, tmp_path):
+    triples = [("s1", "s2", 3), ("s1", "s3", 1.5), ("s4", "s2", 2), ("s4", "s5", 9)]
+    (tmp_path / "j.txt").write_text("".join("{} {} {}\n".format(*triple) for triple in triples))
+    expected = alignment.similarity([Judgement(*triple) for triple in triples], ("source", "source"))
+    for given in (triples, iter(triples), tmp_path / "j.txt", str(tmp_path / "j.txt")):
+        assert alignment.similarity(given, "source") == expected
+    for wrong in ("a", ("a", "b"), ("a", "b", "3"), ("a", "b", float("nan")), 5):
+        with pytest.raises(LexiconError, match=r"judgement 2: found .*; needed two words and a number"):
+            alignment.similarity([triples[0], wrong])
+    with pytest.raises(SettingsError, match="sides='sourc': needed 'source', 'target', or two of these"):
+        alignment.similarity(triples, "sourc")
 
 
 def test_too_few_covered():

@@ -94,19 +94,15 @@ def similarity(run: Path, judgements: Path, sides: str, device: str, as_json: bo
 
 def _print(result: Evaluation) -> None:
     rows: list[tuple[object, ...]] = [
-        (f"covered sources ({result.covered:,})", *_cells(result.scores)),
-        (f"all sources ({result.sources:,})", *_cells(result.scores_all)),
+        (f"covered sources ({result.covered:,})", *result.scores.shown()),
+        (f"all sources ({result.sources:,})", *result.scores_all.shown()),
     ]
     rows += [
-        (f"  rows {band.first + 1:,}-{band.last + 1:,} ({band.covered:,})", *_cells(band.scores))
+        (f"  rows {band.first + 1:,}-{band.last + 1:,} ({band.covered:,})", *band.scores.shown())
         for band in result.bands
     ]
     click.echo(f"{result.direction}, {result.retrieval}; {result.coverage:.1f} % of the sources are covered")
     options.print_table(["", "P@1", "P@5", "P@10", "MRR"], rows)
-
-
-def _cells(scores: Any) -> tuple[str, ...]:
-    return f"{scores.p_at_1:.1f}", f"{scores.p_at_5:.1f}", f"{scores.p_at_10:.1f}", f"{scores.mrr:.3f}"
 
 
 def _print_hubness(hubs: Hubness, table: EmbeddingTable) -> None:

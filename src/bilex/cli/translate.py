@@ -196,7 +196,7 @@ def _ask(alignment: Alignment, n: int, direction: Direction, retrieval: Retrieva
     from bilex.cli.prompt import Session, converse
 
     def translate(word: str, n: int, direction: Direction) -> Translation:
-        return alignment.translate([word], n, direction=direction, retrieval=retrieval)[0]
+        return alignment.translate(word, n, direction=direction, retrieval=retrieval)
 
     converse(Session(alignment, n, direction, translate, _print))
 

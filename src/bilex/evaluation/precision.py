@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
+
+from bilex.display import Displayed, counted
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.lexicon import LexiconIndex
     from bilex.linalg.blocks import Progress
+    from bilex.page.tables import Table
     from bilex.retrieval import Index
     from bilex.retrieval.base import Direction
 
+FIGURES = ("P@1", "P@5", "P@10", "MRR")
 BANDS = (0, 1_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 """First rows of the bands of source word frequency that results are broken down by."""
 
@@ -35,6 +39,10 @@ class Scores:
         mrr = float((1 / ranks.double()).sum()) / sources if sources else 0.0
         return cls(p_at_1=share[0], p_at_5=share[1], p_at_10=share[2], mrr=mrr)
 
+    def shown(self) -> tuple[str, ...]:
+        """The figures as people read them, in the order of `FIGURES`."""
+        return f"{self.p_at_1:.1f}", f"{self.p_at_5:.1f}", f"{self.p_at_10:.1f}", f"{self.mrr:.3f}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
@@ -46,8 +54,8 @@ class Band:
     scores: Scores
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evaluation(Displayed):
     """One evaluation. A source is covered if it and at least one of its gold targets are in the tables."""
 
     direction: Direction
@@ -59,7 +67,7 @@ class Evaluation:
     bands: tuple[Band, ...]
     train_overlap: int = 0
     """Sources that were in the train or dev lexicon too: any but 0 makes the figures flattering."""
-    ranks: dict[str, int] = field(repr=False)
+    ranks: dict[str, int]
     """Rank of the best gold target of every covered source word."""
 
     @property
@@ -80,6 +88,21 @@ class Evaluation:
             "train_overlap": self.train_overlap,
             "bands": [{"first": b.first, "last": b.last, "covered": b.covered, **asdict(b.scores)} for b in self.bands],
         }
+
+    def _line(self) -> str:
+        figures = ", ".join(f"{name} {figure}" for name, figure in zip(FIGURES, self.scores.shown(), strict=True))
+        seen = f"; {counted(self.train_overlap, 'source word')} trained on" if self.train_overlap else ""
+        over = f"over {self.covered:,} of {counted(self.sources, 'source word')}"
+        return f"{figures} {over}, {self.direction}, {self.retrieval}{seen}"
+
+    def _preview(self) -> Table:
+        from bilex.page.tables import Table, row
+
+        rows = (
+            row(f"covered ({self.covered:,})", *self.scores.shown()),
+            row(f"all ({self.sources:,})", *self.scores_all.shown()),
+        )
+        return Table("evaluation", "Evaluation", ("source words", *FIGURES), rows)
 
 
 def evaluate(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 from scipy.stats import spearmanr
@@ -13,13 +14,16 @@ from scipy.stats import spearmanr
 from bilex.errors import LexiconError
 from bilex.io.dictionary import decode
 from bilex.normalize import unit
+from bilex.words import described
 
 if TYPE_CHECKING:
-    from os import PathLike
+    from collections.abc import Iterable
 
     from torch import Tensor
 
     from bilex.table import EmbeddingTable
+
+    JudgementsLike: TypeAlias = str | PathLike[str] | Iterable["Judgement | tuple[str, str, float]"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +70,13 @@ def read_judgements(path: str | PathLike[str], *, encoding: str = "utf-8") -> li
     return judgements
 
 
+def judgement_list(given: JudgementsLike) -> list[Judgement]:
+    """Judgements from a file, or from triples of two words and a number."""
+    if isinstance(given, str | PathLike):
+        return read_judgements(given)
+    return [one if isinstance(one, Judgement) else _judgement(number, one) for number, one in enumerate(given, 1)]
+
+
 def similarity(
     judgements: list[Judgement], first: tuple[EmbeddingTable, Tensor], second: tuple[EmbeddingTable, Tensor]
 ) -> Similarity:
@@ -87,3 +98,10 @@ def similarity(
     return Similarity(
         spearman=float(result.statistic), p_value=float(result.pvalue), covered=len(covered), pairs=len(judgements)
     )
+
+
+def _judgement(number: int, given: tuple[str, str, float]) -> Judgement:
+    match given:
+        case (str(first), str(second), int() | float() as score) if math.isfinite(score):
+            return Judgement(first, second, float(score))
+    raise LexiconError(f"judgement {number}: found {described(given)}; needed two words and a number")

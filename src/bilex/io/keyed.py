@@ -39,7 +39,8 @@ def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = Fa
 def from_keyed(
     keyed: Any, path: Path | None = None, name: str = "gensim", *, max_words: int | None = None, strict: bool = False
 ) -> Contents:
-    """Words and rows of gensim KeyedVectors; subwords as well when they have them."""
+    """Words and rows of gensim KeyedVectors, or of a model with such; subwords as well when they have them."""
+    keyed = getattr(keyed, "wv", keyed)
     models = import_gensim("gensim.models.fasttext", "taking vectors from gensim")
     words = [str(word) for word in keyed.index_to_key]
     contents = screen(path or Path("gensim KeyedVectors"), name, words, keyed.vectors, max_words, strict)

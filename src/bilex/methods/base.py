@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
-from bilex.settings import SearchSpace, from_text, nearest_name
+from bilex.settings import SearchSpace, change, nearest_name
+from bilex.words import described
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from collections.abc import Mapping as Dict
 
     from torch import Generator, Tensor
@@ -122,13 +124,24 @@ def all_methods() -> dict[str, type[Method]]:
     return {method.name: method for method in sorted(ours, key=lambda m: m.name)}
 
 
-def get_method(name: str, settings: Dict[str, str] | None = None) -> Method:
-    """The method of that name, with settings given as text (as on the command line); `rapo-semi` is `rapo_semi`."""
+def get_method(method: str | Method, settings: Dict[str, Any] | None = None, *, others: Iterable[str] = ()) -> Method:
+    """The method of that name, or one at hand, with these settings; `rapo-semi` is `rapo_semi`.
+
+    Settings are texts, as on the command line, or values of Python. `others` are names that may have been meant where
+    there is no such setting.
+    """
+    made = method if isinstance(method, Method) else _by_name(method)
+    return change(made, settings or {}, what=f"method {made.name}", others=others)
+
+
+def _by_name(name: str) -> Method:
     known = all_methods()
+    if not isinstance(name, str):
+        raise SettingsError(f"method: found {described(name)}; needed a name, such as 'rapo', or a method, as Rapo()")
     name = name.replace("-", "_")
     if name not in known:
         raise SettingsError(f"there is no method {name!r}{nearest_name(name, known)}; methods: {', '.join(known)}")
-    return from_text(known[name], settings or {}, what=f"method {name}")
+    return known[name]()
 
 
 def _plain(value: Any) -> Any:

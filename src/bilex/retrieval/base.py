@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import torch
 
+from bilex.errors import SettingsError
 from bilex.linalg.best import TopK, in_order
 from bilex.linalg.blocks import BUDGET
 from bilex.linalg.contenders import best_of_near
@@ -77,7 +78,7 @@ class Retrieval(ABC):
         return Index(self, unit(x), unit(z), budget=budget)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Index:
     """Two whole tables of unit rows in the shared space, with the penalties of their rows.
 
@@ -95,6 +96,9 @@ class Index:
     """What is known of penalties that are not all computed."""
     near: dict[Side, TopK] = field(default_factory=dict)
     """The nearest of the other table, of every row of one: what is left of computing all penalties of both at once."""
+
+    def __repr__(self) -> str:
+        return f"<Index: {len(self.x):,} source and {len(self.z):,} target rows, by {self.retrieval!r}>"
 
     def topk(
         self,
@@ -256,6 +260,14 @@ class Index:
     def _bias(self, side: Side, progress: Progress | None = None) -> Tensor | None:
         penalty = self.penalty(side, progress=progress)
         return None if penalty is None else -penalty / self.retrieval.factor
+
+
+def both_sides(sides: Side | tuple[Side, Side]) -> tuple[Side, Side]:
+    """The sides of a first and a second word; one side is that of both."""
+    first, second = (sides, sides) if isinstance(sides, str) else sides if len(sides) == 2 else (None, None)
+    if first not in SIDES or second not in SIDES:
+        raise SettingsError(f"sides={sides!r}: needed 'source', 'target', or two of these such as {SIDES}")
+    return first, second
 
 
 def _candidates(direction: Direction) -> Side:
