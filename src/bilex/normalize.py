@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -63,8 +63,8 @@ class Normalizer:
     """
 
     steps: tuple[str, ...]
-    states: tuple[Tensor, ...]
-    median: Tensor | None = None
+    states: tuple[Tensor, ...] = field(repr=False)
+    median: Tensor | None = field(default=None, repr=False)
 
     @classmethod
     def fit(cls, rows: Tensor, steps: Sequence[str]) -> tuple[Normalizer, Tensor]:
@@ -117,6 +117,8 @@ def _in_range(rows: Tensor, median: Tensor) -> Tensor:
 
 def check_steps(steps: Sequence[str]) -> None:
     """Refuse a step that does not exist."""
+    if isinstance(steps, str):
+        raise SettingsError(f"normalize={steps!r}: found a string; needed a tuple of steps, such as ('unit', 'center')")
     for step in steps:
         if step not in STEPS:
             raise SettingsError(f"normalize: there is no step {step!r}; choose from {', '.join(STEPS)}")

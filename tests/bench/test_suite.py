@@ -56,6 +56,7 @@ def test_cells_are_systems_by_directions_by_seeds(write):
         "procrustes-50-pairs.en-fi.7"
     ]
     assert len(suite.cells(systems=["procrustes, 100 pairs"])) == 2
+    assert suite.cells(systems="*50*", directions="en-fi") == suite.cells(systems=["*50*"], directions=["en-fi"])
 
 
 def test_directions_can_be_those_of_another_suite(write):

@@ -18,6 +18,11 @@ def test_a_direction_of_muse():
     assert items[2].url == "https://dl.fbaipublicfiles.com/fasttext/vectors-wiki/wiki.en.vec"
 
 
+def test_a_string_is_one_name():
+    muse = get_collection("muse")
+    assert muse.items("en-es") == muse.items(["en-es"])
+
+
 def test_each_file_once():
     assert names("muse", "en-es", "es-en", only="vectors") == ["wiki.en.vec", "wiki.es.vec"]
 

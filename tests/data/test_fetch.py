@@ -39,6 +39,11 @@ def get(site, waits, folder):
     return run
 
 
+def test_a_name_is_no_list_of_files():
+    with pytest.raises(DataError, match="found 'muse'; needed files of a collection: get_collection"):
+        fetch("muse")
+
+
 def sha256(data):
     return hashlib.sha256(data).hexdigest()
 

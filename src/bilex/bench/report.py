@@ -15,9 +15,10 @@ from bilex.disk import why
 from bilex.errors import ResultsError
 from bilex.files import replacing
 from bilex.page.markup import csv_text, escape_latex, escape_markdown, latex, markdown, table_csv
+from bilex.words import word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from os import PathLike
     from pathlib import Path
 
@@ -75,9 +76,9 @@ class Report:
 def make_report(
     folder: str | PathLike[str],
     *,
-    metrics: Sequence[str] = ("p_at_1", "p_at_1_all"),
+    metrics: str | Iterable[str] = ("p_at_1", "p_at_1_all"),
     pairs: Sequence[tuple[str, str]] = (),
-    named: Sequence[str] = NAMED,
+    named: str | Iterable[str] = NAMED,
     beside: bool = True,
 ) -> Report:
     """A report on a folder of results.
@@ -85,13 +86,15 @@ def make_report(
     pairs: systems to be compared with each other; named: patterns of those that are compared with their best peer;
     beside: show published figures too.
     """
+    if any(isinstance(pair, str) for pair in pairs):
+        raise ResultsError(f"pairs={pairs!r}: needed pairs of systems, such as [('rapo', 'geomm')]")
     grid = read_grid(folder)
-    found = margins(grid, named)
+    found = margins(grid, word_list(named, "named"))
     compared = [comparison for first, second in pairs for comparison in compare(grid, first, second)]
     if pairs and not compared:
         raise ResultsError("the systems to be compared have no direction with the same test words; run both on one")
     made = [
-        *(score_table(grid, METRICS[name], margins=found, beside=beside) for name in metrics),
+        *(score_table(grid, METRICS[name], margins=found, beside=beside) for name in word_list(metrics, "metrics")),
         tables.comparison_table(found, "margins", "Against the best peer"),
         tables.comparison_table(compared, "comparisons", "Compared"),
         tables.cost_table(grid),

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from bilex.errors import SettingsError, SuiteError
 from bilex.methods.base import Method, get_method
 from bilex.settings import nearest_name
+from bilex.words import word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from bilex.bench.inputs import Input
@@ -103,16 +104,17 @@ class Suite:
     def cells(
         self,
         *,
-        systems: Sequence[str] | None = None,
-        directions: Sequence[str] | None = None,
+        systems: str | Iterable[str] | None = None,
+        directions: str | Iterable[str] | None = None,
         rng_seeds: Sequence[int] | None = None,
     ) -> list[Planned]:
         """All cells, or those of some systems (by label; * and ? stand for anything) and directions.
 
         `rng_seeds` are taken in place of those that the suite names.
         """
-        chosen = self._systems(systems)
-        for name in directions or ():
+        chosen = self._systems(word_list(systems or (), "systems"))
+        directions = word_list(directions or (), "directions")
+        for name in directions:
             if name not in self.directions:
                 near = nearest_name(name, self.directions)
                 known = ", ".join(self.directions)
@@ -143,8 +145,8 @@ class Suite:
             },
         }
 
-    def _systems(self, patterns: Sequence[str] | None) -> list[System]:
-        for pattern in patterns or ():
+    def _systems(self, patterns: Sequence[str]) -> list[System]:
+        for pattern in patterns:
             if not any(_matches(system, pattern) for system in self.systems):
                 labels = [system.label for system in self.systems]
                 near = nearest_name(pattern, labels)

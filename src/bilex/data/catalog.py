@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import DataError
 from bilex.settings import nearest_name
+from bilex.words import word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 Kind = Literal["vectors", "dictionaries"]
 CODE = re.compile(r"[a-z]{2,}(_[a-z]+)*")
@@ -66,7 +67,7 @@ class Collection:
 
     def items(
         self,
-        names: Sequence[str],
+        names: str | Iterable[str],
         *,
         only: Kind | None = None,
         full: bool = False,
@@ -79,6 +80,7 @@ class Collection:
         `max_words` words, by default those of the collection, or the `whole` file. `full` adds the dictionary that
         train and test are cut from.
         """
+        names = word_list(names, "names")
         directions = [part for name in names for part in self._directions(name)]
         words = None if whole else max_words or self.max_words
         dictionaries = [

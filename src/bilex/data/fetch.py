@@ -67,6 +67,8 @@ def fetch(
 
     Several processes may fetch the same files at once: one works, the others wait and find the file there.
     """
+    if isinstance(items, str):
+        raise DataError(f"found {items!r}; needed files of a collection: get_collection('muse').items('en-es')")
     checks = Checks(checksums or {}, verify, accept_changed)
     root, session = folder or data_folder(), session or Session()
     return [_fetch(item, Place.of(item, root), mirror, checks, session, force=force) for item in items]

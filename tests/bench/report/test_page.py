@@ -8,6 +8,7 @@ import pytest
 from bilex.bench.curves import charts
 from bilex.bench.page import page
 from bilex.bench.report import PRINTABLE, make_report
+from bilex.errors import ResultsError
 from bilex.page.plots import draw
 
 RESOURCES = {"src", "href", "srcset", "action", "data", "poster"}
@@ -74,6 +75,15 @@ def test_words_and_folders_in_old_results_stay_there(text, folder):
     for made in (text, json.dumps(report.to_json()), *(report.text(kind) for kind in PRINTABLE)):
         assert "secretword" not in made
         assert "somebody" not in made
+
+
+def test_a_string_is_one_name(folder):
+    one, several = (
+        make_report(folder, metrics=metrics, named=named) for metrics, named in (("mrr", "r*"), (["mrr"], ["r*"]))
+    )
+    assert one.text("markdown") == several.text("markdown")
+    with pytest.raises(ResultsError, match=r"pairs=\('rapo', 'geomm'\): needed pairs of systems, such as"):
+        make_report(folder, pairs=("rapo", "geomm"))
 
 
 def test_ids_are_unique(text):
