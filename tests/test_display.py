@@ -36,7 +36,7 @@ LINES = {
     "lexicon": "<Lexicon: 80 pairs of 80 source words: 's0' - 't4', 's1' - 't11', 's2' - 't12', ...>",
     "empty lexicon": "<Lexicon: 0 pairs of 0 source words>",
     "alignment": "<Alignment: procrustes, 80 train pairs, 160 source and 160 target words of 12 dimensions>",
-    "no translation": "<Translation: 'nowhere': no vector, no translations>",
+    "no translation": "<Translation: 'nowhere' -> nothing, it has no vector>",
     "coverage": "<LexiconIndex: 80 of 80 pairs are in both vocabularies; 80 of 80 source words have a translation "
     "there>",
 }
@@ -50,7 +50,7 @@ def test_a_line_says_what_it_is(everything, name, line):
 def test_lines_have_the_figures(everything):
     found = everything["translation"]
     first = found.candidates[0]
-    assert repr(found).startswith(f"<Translation: 's1': '{first.word}' {first.score:.3f}, ")
+    assert repr(found).startswith(f"<Translation: 's1' -> '{first.word}' {first.score:.3f}, ")
     assert repr(found).endswith(", ...>")
     result = everything["evaluation"]
     assert f"P@1 {result.scores.p_at_1:.1f}, P@5" in repr(result)

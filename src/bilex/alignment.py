@@ -59,7 +59,7 @@ class Translation(Displayed):
     def _line(self) -> str:
         found = [f"{quoted(word)} {score:.3f}" for word, score in self.candidates]
         through = " (through subwords)" if self.through == "subwords" else ""
-        return f"{quoted(self.word)}{through}: {listed(found, len(found), most=SHOWN) or 'no vector, no translations'}"
+        return f"{quoted(self.word)}{through} -> {listed(found, len(found), most=SHOWN) or 'nothing, it has no vector'}"
 
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row

@@ -67,4 +67,5 @@ def _vector(query: ArrayLike, dim: int) -> NDArray[np.float32]:
         raise TableError(
             f"found {described(query)} of shape {vector.shape}; needed a word, or a vector of {dim} numbers"
         )
-    return vector.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is refused as such
+        return vector.astype(np.float32)

@@ -20,10 +20,10 @@ from bilex.io.in_memory import word_pairs
 from bilex.words import described, quoted, shortened, word_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from bilex.coverage import Vocabulary
-    from bilex.io.in_memory import LexiconLike, TableLike
+    from bilex.io.in_memory import LexiconLike, PairsLike, TableLike
     from bilex.page.tables import Table
 
 __all__ = ["Lexicon", "LexiconIndex", "LexiconReport"]
@@ -76,7 +76,7 @@ class Lexicon(Displayed):
         return cls(pairs=pairs, origin=path, report=report)
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str]] | Mapping[str, str | Iterable[str]]) -> Self:
+    def from_pairs(cls, pairs: PairsLike) -> Self:
         """A lexicon of pairs at hand, [("dog", "chien")], or of a dict, {"dog": "chien", "cat": ["chat", "chatte"]}.
 
         Entries of an induced lexicon are pairs, too. Both words of each must hold something.

@@ -174,6 +174,7 @@ class EmbeddingTable(Displayed):
         return iter(self.words)
 
     def __getitem__(self, words: str | Iterable[str]) -> NDArray[np.float32]:
+        """The vector of a word, (d,), or those of several, (q, d), as `vector` finds them."""
         if isinstance(words, str):
             return self.vector(words)
         return np.array([self.vector(word) for word in word_list(words)], np.float32).reshape(-1, self.dim)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from bilex.alignment import Entry
     from bilex.io.contents import Contents
     from bilex.lexicon import Lexicon
     from bilex.table import EmbeddingTable
@@ -42,9 +43,8 @@ if TYPE_CHECKING:
         | tuple[Iterable[str], ArrayLike]
         | Mapping[str, ArrayLike]
     )
-    LexiconLike: TypeAlias = (
-        Lexicon | str | PathLike[str] | Mapping[str, str | Iterable[str]] | Iterable[tuple[str, str]]
-    )
+    PairsLike: TypeAlias = Mapping[str, str | Iterable[str]] | Iterable[tuple[str, str] | Entry]
+    LexiconLike: TypeAlias = Lexicon | str | PathLike[str] | PairsLike
 
 ACCEPTED_TABLES = (
     "an EmbeddingTable, the path of a file, KeyedVectors or a model of gensim, (words, rows), or a dict of words and "
