@@ -11,7 +11,6 @@ import torch
 from bilex.errors import AlignmentError, LexiconError, SettingsError
 from bilex.fitting import collect, fit
 from bilex.lexicon import Lexicon
-from bilex.methods.base import Method, get_method
 from bilex.settings import nearest_name, to_text
 from bilex.table import EmbeddingTable
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from bilex.alignment import Alignment
+    from bilex.methods.base import Method
     from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Side
 
@@ -28,21 +28,24 @@ if TYPE_CHECKING:
 class Aligner:
     """Maps the rows of X and of Z into one space, learnt from pairs of rows that belong together.
 
-    method: a name or a method; settings: those of a method given by its name; retrieval: how `predict` searches, CSLS
-    if nothing is said. Rows should be in order of frequency, as for `align`. After `fit`, `alignment_` has everything
-    else: `aligner.alignment_.save("run")`.
+    method: a name or a method, by default the best that the data allow, or with `fast` the fast one, as for `align`;
+    settings: those of a method that is not given as a value; retrieval: how `predict` searches, CSLS if nothing is
+    said. Rows should be in order of frequency, as for `align`. After `fit`, `alignment_` has everything else:
+    `aligner.alignment_.save("run")`.
     """
 
     def __init__(
         self,
-        method: str | Method = "procrustes",
+        method: str | Method | None = None,
         *,
+        fast: bool = False,
         settings: Mapping[str, Any] | None = None,
         retrieval: Retrieval | None = None,
         rng_seed: int = 0,
         device: str | None = None,
     ) -> None:
         self.method = method
+        self.fast = fast
         self.settings = settings
         self.retrieval = retrieval
         self.rng_seed = rng_seed
@@ -62,8 +65,17 @@ class Aligner:
         """
         source, target = _table(X), _table(Z)
         lexicons = [None if given is None else _lexicon(given, source, target) for given in (pairs, dev)]
-        inputs = collect(source, target, lexicons[0], dev=lexicons[1], method=self._method(), rng_seed=self.rng_seed)
-        self.alignment_: Alignment = fit(inputs, device=self.device)
+        inputs = collect(
+            source,
+            target,
+            lexicons[0],
+            dev=lexicons[1],
+            method=self.method,
+            fast=self.fast,
+            settings={name: to_text(value) for name, value in (self.settings or {}).items()},
+            rng_seed=self.rng_seed,
+        )
+        self.alignment_: Alignment = fit(inputs, device=self.device, measured=True)
         return self
 
     def transform(self, X: ArrayLike | EmbeddingTable, side: Side = "source") -> NDArray[np.float32]:
@@ -89,13 +101,6 @@ class Aligner:
                 raise SettingsError(f"Aligner has no parameter {name!r}{nearest_name(name, known)}; {', '.join(known)}")
             setattr(self, name, value)
         return self
-
-    def _method(self) -> Method:
-        if isinstance(self.method, Method):
-            if self.settings:
-                raise SettingsError("settings are for a method given by its name; put them into the method itself")
-            return self.method
-        return get_method(self.method, {name: to_text(value) for name, value in (self.settings or {}).items()})
 
     def _fitted(self) -> Alignment:
         if not hasattr(self, "alignment_"):
