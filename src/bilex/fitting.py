@@ -63,6 +63,11 @@ class Inputs:
         """What the tables have of the whole dictionary, before any of it is held out."""
         return _index(self.train, self)
 
+    @property
+    def least_pairs(self) -> int:
+        """So many pairs have to have vectors: one, where there is a dictionary or should be."""
+        return int(self.method.needs_pairs or len(self.train) > 0)
+
     def doubts(self) -> list[str]:
         """What may be wrong with the inputs, for people to read."""
         cut = self.method.rank_cut
@@ -190,7 +195,7 @@ def collect(
             f"{len(shared)} source words are in both the train and the dev dictionary (such as {min(shared)!r}); "
             "choices made on words that were trained on are worthless: remove them from one, or leave --dev out"
         )
-    return Inputs(
+    inputs = Inputs(
         source=source,
         target=target,
         train=train,
@@ -202,6 +207,8 @@ def collect(
         spelling=spelling,
         why=why,
     )
+    inputs.coverage.require_usable(inputs.least_pairs)
+    return inputs
 
 
 def _index(lexicon: Lexicon, inputs: Inputs) -> LexiconIndex:
@@ -229,9 +236,8 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
     place, trace = choose_device(device), trace or Trace()
     train, dev = split(inputs)
     method = inputs.method
-    needed = int(method.needs_pairs or len(train) > 0)
     found = inputs.coverage if train is inputs.train else _index(train, inputs)
-    pairs = found.require_usable(needed)
+    pairs = found.require_usable(inputs.least_pairs)
     dev_pairs = None if dev is None else _index(dev, inputs)
     source_normalizer, x = Normalizer.fit(torch.from_numpy(inputs.source.rows).to(place), method.normalize)
     target_normalizer, z = Normalizer.fit(torch.from_numpy(inputs.target.rows).to(place), method.normalize)
