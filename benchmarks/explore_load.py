@@ -175,7 +175,9 @@ def make_random(folder: Path, words: int, dim: int) -> None:
     z = turned + 0.5 * rng.standard_normal((words, dim), dtype=np.float32)
     source = EmbeddingTable([f"s{i}" for i in range(words)], x)
     target = EmbeddingTable([f"t{i}" for i in range(words)], z)
-    align(source, target, Lexicon.from_pairs((f"s{i}", f"t{i}") for i in range(min(5000, words)))).save(folder)
+    align(
+        source, target, Lexicon.from_pairs((f"s{i}", f"t{i}") for i in range(min(5000, words))), method="procrustes"
+    ).save(folder)
 
 
 if __name__ == "__main__":

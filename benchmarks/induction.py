@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--words", type=int, default=200_000)
     args = begin(parser)
     world = two_russians(args.words)
-    alignment = align(world.source, world.target, world.train)
+    alignment = align(world.source, world.target, world.train, method="procrustes", measured=False)
     x, z = alignment.source_rows, alignment.target_rows
     found: dict[str, Any] = {}
     memory = growth(lambda: found.update(induce(alignment)))

@@ -85,10 +85,9 @@ def measure(name: str, args: argparse.Namespace) -> dict[str, Any]:
     if args.checkpoint is not None:
         args.checkpoint.mkdir(parents=True, exist_ok=True)
     trace = Trace(lambda record: print(name, record, file=sys.stderr, flush=True), folder=args.checkpoint)
+    more = {"method": method, "rng_seed": args.rng_seed, "trace": trace, "measured": False}
     with unhurried() if args.unhurried else nullcontext():
-        alignment, fitting = timed(
-            lambda: align(world.source, world.target, world.train, method=method, rng_seed=args.rng_seed, trace=trace)
-        )
+        alignment, fitting = timed(lambda: align(world.source, world.target, world.train, **more))
     found, evaluating = timed(lambda: alignment.evaluate(world.test))
     spent = {} if resumed else {**stages(trace, fitting), "evaluation": evaluating, "all": fitting + evaluating}
     return {

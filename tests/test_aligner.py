@@ -12,7 +12,7 @@ def rows(world):
 
 
 def test_the_same_as_align(world, alignment, rows):
-    aligner = Aligner().fit(*rows)
+    aligner = Aligner("procrustes").fit(*rows)
     np.testing.assert_allclose(aligner.transform(rows[0]), alignment.source_rows.numpy(), atol=1e-6)
     np.testing.assert_allclose(aligner.transform(rows[1], "target"), alignment.target_rows.numpy(), atol=1e-6)
     words = [f"t{row}" for row in aligner.predict(rows[0][:20])]
@@ -21,7 +21,7 @@ def test_the_same_as_align(world, alignment, rows):
 
 
 def test_tables_and_lexicons(world, alignment):
-    aligner = Aligner(retrieval=Nearest()).fit(world.source, world.target, world.train)
+    aligner = Aligner("procrustes", retrieval=Nearest()).fit(world.source, world.target, world.train)
     assert aligner.alignment_.evaluate(world.test).scores == alignment.evaluate(world.test).scores
 
 
@@ -29,7 +29,7 @@ def test_tables_and_lexicons_in_any_form(world, alignment, tmp_path):
     world.source.write(tmp_path / "s.safetensors")
     target = dict(zip(world.target.words, world.target.rows, strict=True))
     for pairs in (list(world.train), world.train.targets_of()):
-        aligner = Aligner().fit(tmp_path / "s.safetensors", target, pairs)
+        aligner = Aligner("procrustes").fit(tmp_path / "s.safetensors", target, pairs)
         assert aligner.alignment_.evaluate(world.test) == alignment.evaluate(world.test)
     words = [f"t{row}" for row in aligner.predict(tmp_path / "s.safetensors")[:9]]
     assert words == [t.words[0] for t in alignment.translate(world.source.words[:9], 1)]
@@ -56,13 +56,13 @@ def test_mistakes(rows):
     with pytest.raises(AlignmentError, match="call fit"):
         Aligner().predict(rows[0])
     with pytest.raises(LexiconError, match=r"shape \(3,\)"):
-        Aligner().fit(rows[0], rows[1], [1, 2, 3])
+        Aligner("procrustes").fit(rows[0], rows[1], [1, 2, 3])
     with pytest.raises(LexiconError, match="X has 160 rows"):
-        Aligner().fit(rows[0], rows[1], [[0, 0], [200, 0]])
+        Aligner("procrustes").fit(rows[0], rows[1], [[0, 0], [200, 0]])
     with pytest.raises(TableError, match=r"found \[\['a'\]\].*; needed a matrix of numbers .n, d., or a table"):
         Aligner().fit([["a"]], rows[1], rows[2])
     with pytest.raises(AlignmentError, match="learns from a dictionary"):
-        Aligner().fit(rows[0], rows[1])
+        Aligner("procrustes").fit(rows[0], rows[1])
 
 
 def test_many_rows_are_no_reason_to_doubt_their_order(rows):
@@ -78,7 +78,9 @@ def test_in_a_pipeline(world, rows):
     from sklearn.base import clone
     from sklearn.preprocessing import FunctionTransformer
 
-    made = pipeline.Pipeline([("double", FunctionTransformer(lambda x: 2 * x)), ("aligner", clone(Aligner()))])
+    made = pipeline.Pipeline(
+        [("double", FunctionTransformer(lambda x: 2 * x)), ("aligner", clone(Aligner("procrustes")))]
+    )
     made.fit(rows[0], rows[1], aligner__pairs=rows[2])
-    plain = align(world.source, world.target, world.train)
+    plain = align(world.source, world.target, world.train, method="procrustes")
     np.testing.assert_allclose(made.transform(rows[0]), plain.source_rows.numpy(), atol=1e-5)

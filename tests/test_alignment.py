@@ -13,7 +13,7 @@ DIRECTIONS = ["forward", "backward"]
 
 @pytest.fixture(scope="module")
 def perfect(exact):
-    return align(exact.source, exact.target, exact.train)
+    return align(exact.source, exact.target, exact.train, method="procrustes")
 
 
 def slow_csls(a, b, k=10):
@@ -75,7 +75,7 @@ class TestTranslate:
 
     def test_through_subwords(self, world):
         table = dataclasses.replace(world.source, subwords=lambda word: world.source.vector(word.lower()))
-        made = align(table, world.target, world.train)
+        made = align(table, world.target, world.train, method="procrustes")
         through, plain = made.translate(["S5", "s5"])
         assert (through.through, plain.through) == ("subwords", "table")
         assert [c.word for c in through.candidates] == [c.word for c in plain.candidates]
@@ -159,12 +159,12 @@ class TestEvaluate:
 
     def test_progress_is_told(self, exact):
         heard = []
-        made = align(exact.source, exact.target, exact.train)
+        made = align(exact.source, exact.target, exact.train, method="procrustes")
         made.evaluate(exact.test, progress=lambda *state: heard.append(state))
         assert heard[-1] == (160, 160)
 
     def test_every_caller_is_told_of_progress(self, exact):
-        made = align(exact.source, exact.target, exact.train)
+        made = align(exact.source, exact.target, exact.train, method="procrustes")
         for _ in range(2):
             heard = []
             made.induce(progress=lambda *state, heard=heard: heard.append(state))

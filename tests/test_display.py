@@ -86,7 +86,9 @@ def test_an_alignment_names_the_files_it_was_made_of(world, tmp_path):
 
     world.source.write(tmp_path / "en.vec")
     world.target.write(tmp_path / "fr.vec")
-    align(tmp_path / "en.vec", tmp_path / "fr.vec", world.train, dev=world.test).save(tmp_path / "run")
+    align(tmp_path / "en.vec", tmp_path / "fr.vec", world.train, dev=world.test, method="procrustes").save(
+        tmp_path / "run"
+    )
     opened = Alignment.load(tmp_path / "run")
     assert "80 train and 80 dev pairs" in repr(opened)
     assert "<td>en.vec</td>" in opened._repr_html_()

@@ -47,14 +47,14 @@ def rows_of(pairs):
 
 
 def test_the_same_inputs_give_the_same_bits(world, alignment):
-    again = align(world.source, world.target, world.train)
+    again = align(world.source, world.target, world.train, method="procrustes")
     assert same(alignment, again)
     assert alignment.translate(["s3", "s90"]) == again.translate(["s3", "s90"])
 
 
 def test_the_tables_are_left_as_they_are(world):
     before = world.source.rows.copy(), world.target.rows.copy()
-    align(world.source, world.target, world.train).evaluate(world.test)
+    align(world.source, world.target, world.train, method="procrustes").evaluate(world.test)
     assert np.array_equal(world.source.rows, before[0])
     assert np.array_equal(world.target.rows, before[1])
 
@@ -74,20 +74,20 @@ class TestInputs:
         for path, written in zip(paths, world, strict=False):
             written.write(path)
         for given in (paths, map(str, paths)):
-            made = align(*given)
+            made = align(*given, method="procrustes")
             assert same(made, alignment)
         assert made.provenance["inputs"]["train"]["sha256"] == sha256(paths[2])
 
     def test_pairs_and_dicts(self, world, alignment):
         for train in (list(world.train), world.train.targets_of(), dict(world.train)):
-            assert same(align(world.source, world.target, train), alignment)
+            assert same(align(world.source, world.target, train, method="procrustes"), alignment)
         with pytest.raises(LexiconError, match="pair 1: found 's0'"):
             align(world.source, world.target, ("s0", "t4"))
 
     def test_words_and_rows(self, world, alignment):
         source = (world.source.words, world.source.rows)
         target = dict(zip(world.target.words, world.target.rows, strict=True))
-        assert same(align(source, target, world.train), alignment)
+        assert same(align(source, target, world.train, method="procrustes"), alignment)
         with pytest.raises(TableError, match="found a value of type ndarray; needed an EmbeddingTable, the path"):
             align(world.source.rows, target, world.train)
 
@@ -96,7 +96,7 @@ class TestInputs:
         tables = [models.KeyedVectors(table.dim) for table in world[:2]]
         for keyed, table in zip(tables, world, strict=False):
             keyed.add_vectors(table.words, table.rows)
-        assert same(align(*tables, world.train), alignment)
+        assert same(align(*tables, world.train, method="procrustes"), alignment)
 
     def test_dev(self, world, spy):
         align(world.source, world.target, world.train, dev=dict(world.test), method=spy[0])
@@ -235,9 +235,10 @@ def test_a_trace_is_told(world, spy):
 def test_fold_case_finds_more_pairs(world):
     upper = Lexicon.from_pairs((source.upper(), target) for source, target in world.train)
     with pytest.raises(LexiconError, match="letter case"):
-        align(world.source, world.target, upper)
+        align(world.source, world.target, upper, method="procrustes")
     assert same(
-        align(world.source, world.target, upper, fold_case=True), align(world.source, world.target, world.train)
+        align(world.source, world.target, upper, fold_case=True, method="procrustes"),
+        align(world.source, world.target, world.train, method="procrustes"),
     )
 
 
@@ -247,22 +248,25 @@ def refusals():
 
     return [
         pytest.param(
-            lambda w: align(w.source, w.target), AlignmentError, "none was given: pass --train", id="no train"
+            lambda w: align(w.source, w.target, method="procrustes"),
+            AlignmentError,
+            "none was given: pass --train",
+            id="no train",
         ),
         pytest.param(
-            lambda w: align(w.source, narrow(w), w.train),
+            lambda w: align(w.source, narrow(w), w.train, method="procrustes"),
             TableError,
             "source vectors have 12 dimensions and the target vectors 5",
             id="dimensions",
         ),
         pytest.param(
-            lambda w: align(w.source, w.target, w.train.swapped()),
+            lambda w: align(w.source, w.target, w.train.swapped(), method="procrustes"),
             LexiconError,
             "seems to run from target to source: 0 of 80 pairs fit as given, 80 when swapped",
             id="languages swapped",
         ),
         pytest.param(
-            lambda w: align(w.source, w.target, Lexicon.from_pairs([("house", "maison")])),
+            lambda w: align(w.source, w.target, Lexicon.from_pairs([("house", "maison")]), method="procrustes"),
             LexiconError,
             "0 of 1 pairs are in both vocabularies .*not found: house, maison",
             id="no usable pair",
@@ -274,7 +278,7 @@ def refusals():
             id="unknown method",
         ),
         pytest.param(
-            lambda w: align(w.source, w.target, w.train, device="abacus"),
+            lambda w: align(w.source, w.target, w.train, device="abacus", method="procrustes"),
             SettingsError,
             "device 'abacus' cannot be used here .*use cpu or auto",
             id="unknown device",
@@ -290,7 +294,7 @@ def test_refuses(world, call, error, message):
 
 def test_a_device_without_values_is_refused(world):
     with pytest.raises(SettingsError, match="device 'meta' cannot be used here"):
-        align(world.source, world.target, world.train, device="meta")
+        align(world.source, world.target, world.train, device="meta", method="procrustes")
 
 
 def test_numbers_that_are_not_finite_are_refused(world):
@@ -374,7 +378,9 @@ def test_provenance(world, tmp_path):
     world.target.write(paths["target.vec"])
     world.train.write(paths["train.tsv"])
     made = align(
-        *(EmbeddingTable.read(paths[name]) for name in ("source.vec", "target.vec")), Lexicon.read(paths["train.tsv"])
+        *(EmbeddingTable.read(paths[name]) for name in ("source.vec", "target.vec")),
+        Lexicon.read(paths["train.tsv"]),
+        method="procrustes",
     )
     found = json.loads(json.dumps(made.provenance))
     inputs = found["inputs"]
@@ -401,7 +407,7 @@ class TestSpelling:
 
     def test_words_spelt_alike_are_trained_on(self, world):
         source, target = self.tables(world)
-        made = align(source, target, spelling="identical")
+        made = align(source, target, spelling="identical", method="procrustes")
         assert {pair[0] for pair in made.train} == {pair[0] for pair in world.train.pairs[:30]}
         assert all(a == b for a, b in made.train)
 
@@ -409,7 +415,7 @@ class TestSpelling:
         source, target = self.tables(world)
         word = world.train.pairs[0][0]
         given = Lexicon.from_pairs([(word, target.words[5])])
-        made = align(source, target, given, spelling="identical")
+        made = align(source, target, given, spelling="identical", method="procrustes")
         assert (word, target.words[5]) in made.train.pairs
         assert (word, word) not in made.train.pairs
         assert len(made.train) == 30
@@ -418,14 +424,16 @@ class TestSpelling:
         """So that --resume tells one dictionary from another."""
         source, target = self.tables(world)
         world.train.write(tmp_path / "train.tsv")
-        made = collect(source, target, Lexicon.read(tmp_path / "train.tsv"), spelling="identical").describe()
+        made = collect(
+            source, target, Lexicon.read(tmp_path / "train.tsv"), spelling="identical", method="procrustes"
+        ).describe()
         assert made["spelling"] == "identical"
         assert made["train"]["sha256"] == sha256(tmp_path / "train.tsv")
 
     @pytest.mark.parametrize("spelling", ["identical", "numerals"])
     def test_none_in_common(self, world, spelling):
         with pytest.raises(AlignmentError, match=r"the two tables have no (words|numerals) in common; give a dict"):
-            align(world.source, world.target, spelling=spelling)
+            align(world.source, world.target, spelling=spelling, method="procrustes")
 
 
 def test_a_method_that_needs_no_pairs(world):

@@ -83,7 +83,7 @@ def test_a_part_of_longer_work(tmp_path):
     part.progress("searching")(1, 2)
     part.checkpoint({"w": torch.zeros(1)}, epoch=1)
     assert trace.records == part.records == heard == [{"start": True}, {"round": 3, "epoch": 1}]
-    assert seen == [("round 3: searching", 1, 2)]
+    assert seen == [("round 3: searching", 0.5)]
     state = Trace(folder=tmp_path).restore()
     assert state.arrays["pairs"].tolist() == [1, 1]
     assert state.values["round"] == 3

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         TableError,
         UnknownWordError,
     )
+    from bilex.evaluation.held_out import Agreement, HeldOut
     from bilex.evaluation.hubness import Hubness
     from bilex.evaluation.precision import Band, Evaluation, Scores
     from bilex.evaluation.similarity import Judgement, Similarity, read_judgements
@@ -55,6 +56,7 @@ _HOMES = {
         "TableError",
         "UnknownWordError",
     ],
+    "evaluation.held_out": ["Agreement", "HeldOut"],
     "evaluation.hubness": ["Hubness"],
     "evaluation.precision": ["Band", "Evaluation", "Scores"],
     "evaluation.similarity": ["Judgement", "Similarity", "read_judgements"],
@@ -71,6 +73,7 @@ _MODULES = {name: f"bilex.{module}" for module, names in _HOMES.items() for name
 __version__ = "0.1.0"
 __all__ = [
     "CSLS",
+    "Agreement",
     "Aligner",
     "Alignment",
     "AlignmentError",
@@ -81,6 +84,7 @@ __all__ = [
     "EmbeddingTable",
     "Entry",
     "Evaluation",
+    "HeldOut",
     "Hubness",
     "Index",
     "InvertedSoftmax",

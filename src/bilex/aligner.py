@@ -14,7 +14,6 @@ from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
 from bilex.fitting import collect, fit
 from bilex.io.in_memory import is_gensim
 from bilex.lexicon import Lexicon
-from bilex.methods.base import get_method
 from bilex.settings import nearest_name
 from bilex.table import EmbeddingTable
 from bilex.words import described
@@ -34,21 +33,24 @@ if TYPE_CHECKING:
 class Aligner:
     """Maps the rows of X and of Z into one space, learnt from pairs of rows that belong together.
 
-    method: a name or a method; settings: those of it that are to be others; retrieval: how `predict` searches, CSLS
-    if nothing is said. Rows should be in order of frequency, as for `align`. After `fit`, `alignment_` has everything
-    else: `aligner.alignment_.save("run")`.
+    method: a name or a method, by default the best that the data allow, or with `fast` the fast one, as for `align`;
+    settings: those of a method that is not given as a value; retrieval: how `predict` searches, CSLS if nothing is
+    said. Rows should be in order of frequency, as for `align`. After `fit`, `alignment_` has everything else:
+    `aligner.alignment_.save("run")`.
     """
 
     def __init__(
         self,
-        method: str | Method = "procrustes",
+        method: str | Method | None = None,
         *,
+        fast: bool = False,
         settings: Mapping[str, Any] | None = None,
         retrieval: Retrieval | None = None,
         rng_seed: int = 0,
         device: str | None = None,
     ) -> None:
         self.method = method
+        self.fast = fast
         self.settings = settings
         self.retrieval = retrieval
         self.rng_seed = rng_seed
@@ -71,9 +73,17 @@ class Aligner:
         """
         source, target = _table(X), _table(Z)
         lexicons = [None if given is None else _lexicon(given, source, target) for given in (pairs, dev)]
-        method = get_method(self.method, self.settings)
-        inputs = collect(source, target, lexicons[0], dev=lexicons[1], method=method, rng_seed=self.rng_seed)
-        self.alignment_: Alignment = fit(inputs, device=self.device)
+        inputs = collect(
+            source,
+            target,
+            lexicons[0],
+            dev=lexicons[1],
+            method=self.method,
+            fast=self.fast,
+            settings=self.settings,
+            rng_seed=self.rng_seed,
+        )
+        self.alignment_: Alignment = fit(inputs, device=self.device, measured=True)
         return self
 
     def transform(self, X: Rows, side: Side = "source") -> NDArray[np.float32]:

@@ -13,6 +13,7 @@ import torch
 from bilex.candidates import Candidate, asked_for, look_up, nearest_words
 from bilex.display import SHOWN, Displayed, counted, listed
 from bilex.errors import TableError
+from bilex.evaluation.held_out import Agreement, HeldOut
 from bilex.evaluation.hubness import Hubness, hubness
 from bilex.evaluation.precision import Evaluation, evaluate
 from bilex.evaluation.similarity import Similarity, judgement_list, similarity
@@ -98,11 +99,11 @@ class Alignment(Displayed):
     """The run folder it was opened from; penalties once computed are kept there."""
     _indexes: dict[Retrieval, Index] = field(default_factory=dict)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write a run folder, whole or not at all; it must not exist yet."""
+    def save(self, path: str | PathLike[str], *, replace: bool = False) -> None:
+        """Write a run folder, whole or not at all; it must not exist yet, or be a run that may be replaced."""
         from bilex.run import save
 
-        save(self, path)
+        save(self, path, replace=replace)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, device: str | None = None) -> Alignment:
@@ -117,6 +118,18 @@ class Alignment(Displayed):
         if self.dev is None or self.provenance["inputs"]["dev"] is not None:
             return self.train
         return self.train.union(self.dev)
+
+    @property
+    def held_out(self) -> HeldOut | None:
+        """How well held-out words of its dictionary are translated, where that was measured."""
+        found = self.provenance.get("held_out")
+        return None if found is None else HeldOut.read(found)
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """How far the pairs that it finds confirm each other, where nothing is known of held-out words."""
+        found = self.provenance.get("agreement")
+        return None if found is None else Agreement.read(found)
 
     @cached_property
     def source_rows(self) -> Tensor:

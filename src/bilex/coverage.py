@@ -85,6 +85,11 @@ class LexiconIndex(Displayed):
 
         return Table("coverage", "Coverage", (self.name,), tuple(map(row, self.summary())))
 
+    @property
+    def sorted_pairs(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """(p, 2) the pairs by source row, then target row: the order of lines in a dictionary changes no result."""
+        return self.pairs[np.lexsort((self.pairs[:, 1], self.pairs[:, 0]))]
+
     def require_usable(self, minimum: int = 1) -> Self:
         """Itself, if at least `minimum` pairs are covered and the dictionary does not run the other way."""
         covered, swapped = self.pairs_covered, self.pairs_swapped

@@ -39,15 +39,20 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder beside `path` to fill; renamed to `path`, which must not exist, or removed on any error."""
+def replacing_folder(path: Path, *, may_replace: Callable[[Path], None] | None = None) -> Iterator[Path]:
+    """A temporary folder beside `path` to fill; renamed to `path` at the end, removed on any error.
+
+    `path` must not exist. With `may_replace` it may be a folder: once the new one is whole it is put aside, where
+    nobody looks for it, shown to `may_replace`, which can refuse by an exception, and removed.
+    """
     with naming(path), _temporary(path, lambda made: made.mkdir(parents=True)) as temporary:
         yield temporary
         for inside in temporary.rglob("*"):
             sync(inside)
         sync(temporary)
-        temporary.rename(path)
-        sync(path.parent)
+        with _put_aside(path, may_replace) if may_replace and path.is_dir() else contextlib.nullcontext():
+            temporary.rename(path)
+            sync(path.parent)
 
 
 def remove_folder(path: Path) -> None:
@@ -103,6 +108,22 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
                     return
         finally:
             _remove(made)
+
+
+@contextmanager
+def _put_aside(path: Path, check: Callable[[Path], None]) -> Iterator[None]:
+    """Have a folder out of the way: removed at the end, put back on any error.
+
+    Should the power be cut right then, a person finds it under a name that says what it is; nothing removes it.
+    """
+    aside = path.rename(path.with_name(f"{path.name}.replaced-{secrets.token_hex(4)}"))
+    try:
+        check(aside)
+        yield
+    except BaseException:
+        aside.rename(path)
+        raise
+    shutil.rmtree(aside.rename(_temporary_name(path)), ignore_errors=True)
 
 
 def _temporary_name(path: Path) -> Path:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import inspect
 import platform
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from bilex.alignment import Alignment
+from bilex.default import check_settings, choose
 from bilex.errors import AlignmentError, SettingsError, TableError
+from bilex.evaluation.held_out import hold_out, measure_agreement, measure_held_out
 from bilex.files import sha256
 from bilex.induction.initial import same_spelling
 from bilex.io.directions import find_directions, require_directions
@@ -25,6 +27,7 @@ from bilex.table import EmbeddingTable
 from bilex.trace import Trace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping as Dict
     from pathlib import Path
 
     from torch import Tensor
@@ -49,11 +52,23 @@ class Inputs:
     fold_case: bool
     spelling: Spelling | None = None
     """How words spelt alike came into `train`."""
+    why: str | None = None
+    """Why it is this method, where none was named."""
 
     @property
     def least_bytes(self) -> int:
         """A run made of them takes so many at least: those of its tables."""
         return self.source.rows.nbytes + self.target.rows.nbytes
+
+    @cached_property
+    def coverage(self) -> LexiconIndex:
+        """What the tables have of the whole dictionary, before any of it is held out."""
+        return _index(self.train, self)
+
+    @property
+    def least_pairs(self) -> int:
+        """So many pairs have to have vectors: one, where there is a dictionary or should be."""
+        return int(self.method.needs_pairs or len(self.train) > 0)
 
     def doubts(self) -> list[str]:
         """What may be wrong with the inputs, for people to read."""
@@ -92,13 +107,15 @@ def align(
     train: LexiconLike | None = None,
     *,
     dev: LexiconLike | None = None,
-    method: str | Method = "procrustes",
+    method: str | Method | None = None,
+    fast: bool = False,
     rng_seed: int = 0,
     dev_share: float = 0.1,
     fold_case: bool = False,
     spelling: Spelling | None = None,
     device: str | None = None,
     trace: Trace | None = None,
+    measured: bool = True,
     **settings: Any,
 ) -> Alignment:
     """Learn to map two tables into one space.
@@ -106,18 +123,31 @@ def align(
     Tables are whatever `EmbeddingTable.of` takes (tables, paths of files, KeyedVectors of gensim, ...), `train` and
     `dev` whatever `Lexicon.of` takes (lexicons, paths, pairs, dicts). `settings` are those of the method: `epochs=3`.
 
+    Without a method it is the best that the data allow, which takes minutes with large tables: `rapo` with a
+    dictionary, `rapo_semi` with a small one, `rapo_unsupervised` with none; or with `fast` it is `procrustes`, in
+    seconds.
+
     Choices are made on `dev` only: the one given, or `dev_share` of the source words of `train`, held out until they
     are made; some methods then train on these words, too. A method that chooses nothing trains on all of `train`. There
     is no way to hand in a test lexicon. With `spelling`, words that both tables have ("identical", or only "numerals")
     are trained on as well.
+
+    `alignment.held_out` says how well held-out words are translated, where that can be known at little cost; closed
+    forms are fitted a second time for it, without these words, if it is to be `measured`.
     """
-    method = get_method(method, settings, others=_PARAMETERS)
+    if method is not None:
+        method, settings = get_method(method, settings, others=_PARAMETERS), {}
+    else:
+        dictionary = train is not None or spelling is not None
+        check_settings(settings, fast=fast, dictionary=dictionary, others=_PARAMETERS)
     inputs = collect(
         EmbeddingTable.of(source),
         EmbeddingTable.of(target),
         None if train is None else Lexicon.of(train),
         dev=None if dev is None else Lexicon.of(dev),
         method=method,
+        fast=fast,
+        settings=settings,
         rng_seed=rng_seed,
         dev_share=dev_share,
         fold_case=fold_case,
@@ -125,7 +155,7 @@ def align(
     )
     for doubt in inputs.doubts():
         warnings.warn(doubt, stacklevel=2)
-    return fit(inputs, device=device, trace=trace)
+    return fit(inputs, device=device, trace=trace, measured=measured)
 
 
 _PARAMETERS = tuple(inspect.signature(align).parameters)[:-1]
@@ -138,17 +168,28 @@ def collect(
     train: Lexicon | None,
     *,
     dev: Lexicon | None = None,
-    method: str | Method = "procrustes",
+    method: str | Method | None = None,
+    fast: bool = False,
+    settings: Dict[str, Any] | None = None,
     rng_seed: int = 0,
     dev_share: float = 0.1,
     fold_case: bool = False,
     spelling: Spelling | None = None,
 ) -> Inputs:
-    """The inputs of an alignment, checked."""
-    if isinstance(method, str):
-        method = get_method(method)
+    """The inputs of an alignment, checked.
+
+    settings: those of the method, as texts or values of Python.
+    """
+    if fast and method is not None:
+        raise SettingsError("a method was named, and the fast one asked for: leave one of them out")
+    given, why = train is not None, None
     if spelling is not None:
         train = _with_spelling(train, source, target, spelling)
+    if method is None:
+        found = None if train is None else len(train.index(source, target, fold_case=fold_case).gold)
+        method, why = choose(found, only_spelling=not given, fast=fast, settings=settings)
+    else:
+        method = get_method(method, settings)
     if train is None:
         if method.needs_pairs:
             raise AlignmentError(
@@ -168,7 +209,7 @@ def collect(
             f"{len(shared)} source words are in both the train and the dev dictionary (such as {min(shared)!r}); "
             "choices made on words that were trained on are worthless: remove them from one, or leave --dev out"
         )
-    return Inputs(
+    inputs = Inputs(
         source=source,
         target=target,
         train=train,
@@ -178,7 +219,14 @@ def collect(
         dev_share=dev_share,
         fold_case=fold_case,
         spelling=spelling,
+        why=why,
     )
+    inputs.coverage.require_usable(inputs.least_pairs)
+    return inputs
+
+
+def _index(lexicon: Lexicon, inputs: Inputs) -> LexiconIndex:
+    return lexicon.index(inputs.source, inputs.target, fold_case=inputs.fold_case)
 
 
 def _name(table: EmbeddingTable, side: str) -> str:
@@ -197,14 +245,14 @@ def _with_spelling(
     return given.union(shared.without_sources(given.sources))
 
 
-def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None) -> Alignment:
-    """Normalize, split, fit."""
+def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None, measured: bool = False) -> Alignment:
+    """Normalize, split, fit, and measure on held-out words if that is asked for."""
     place, trace = choose_device(device), trace or Trace()
     train, dev = split(inputs)
     method = inputs.method
-    needed = int(method.needs_pairs or len(train) > 0)
-    pairs = train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable(needed)
-    dev_pairs = None if dev is None else dev.index(inputs.source, inputs.target, fold_case=inputs.fold_case)
+    found = inputs.coverage if train is inputs.train else _index(train, inputs)
+    pairs = found.require_usable(inputs.least_pairs)
+    dev_pairs = None if dev is None else _index(dev, inputs)
     source_normalizer, x = Normalizer.fit(torch.from_numpy(inputs.source.rows).to(place), method.normalize)
     target_normalizer, z = Normalizer.fit(torch.from_numpy(inputs.target.rows).to(place), method.normalize)
     _check_finite(x, inputs.source, "source")
@@ -213,12 +261,12 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
         method,
         x,
         z,
-        _sorted_pairs(pairs, place),
-        dev=None if dev_pairs is None else _sorted_pairs(dev_pairs.require_usable(), place),
+        torch.from_numpy(pairs.sorted_pairs).to(place),
+        dev=None if dev_pairs is None else torch.from_numpy(dev_pairs.require_usable().sorted_pairs).to(place),
         generator=torch.Generator().manual_seed(inputs.rng_seed),
         trace=trace,
     )
-    return Alignment(
+    alignment = Alignment(
         source=inputs.source,
         target=inputs.target,
         source_normalizer=source_normalizer,
@@ -231,11 +279,17 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
         provenance={
             "inputs": inputs.describe(),
             "protocol": _describe_protocol(inputs, dev),
-            "train_coverage": pairs.to_json(),
+            "train_coverage": inputs.coverage.to_json(),
             "dev_coverage": None if dev_pairs is None else dev_pairs.to_json(),
             "made_with": _versions(place),
         },
     )
+    if measured:
+        held_out = measure_held_out(alignment, inputs)
+        agreement = measure_agreement(alignment) if held_out is None else None
+        alignment.provenance["held_out"] = None if held_out is None else asdict(held_out)
+        alignment.provenance["agreement"] = None if agreement is None else asdict(agreement)
+    return alignment
 
 
 def _learn(method: Method, *given: Tensor, **more: Any) -> Mapping:
@@ -260,13 +314,6 @@ def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:
     return hold_out(inputs)
 
 
-def hold_out(inputs: Inputs) -> tuple[Lexicon, Lexicon]:
-    """The rest of train, and dev. Only pairs in both tables are split, so that dev is of the size asked for."""
-    covered = inputs.train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()
-    usable = Lexicon.from_pairs(pair for pair in inputs.train if pair[0] in covered.sources)
-    return usable.split(inputs.dev_share, rng_seed=inputs.rng_seed, fold_case=inputs.fold_case)
-
-
 def _check_finite(rows: Tensor, table: EmbeddingTable, side: str) -> None:
     """Readers refuse such numbers; arrays that a program hands in may have them."""
     wrong = (~rows.isfinite().all(1)).nonzero()[:, 0]
@@ -286,12 +333,6 @@ def choose_device(name: str | None) -> torch.device:
         reason = str(error).split("\n")[0]
         raise SettingsError(f"device {name!r} cannot be used here ({reason}); use cpu or auto") from None
     return device
-
-
-def _sorted_pairs(found: LexiconIndex, device: torch.device) -> Tensor:
-    """The pairs by row of source, then of target, so that the order of lines in a dictionary changes no bit."""
-    order = np.lexsort((found.pairs[:, 1], found.pairs[:, 0]))
-    return torch.from_numpy(found.pairs[order]).to(device)
 
 
 def _describe_table(table: EmbeddingTable) -> dict[str, Any]:

@@ -116,16 +116,24 @@ class Lexicon(Displayed):
         return {source: list(found) for source, found in targets.items()}
 
     def split(
-        self, share: float = 0.1, *, count: int | None = None, rng_seed: int, fold_case: bool = False
+        self,
+        share: float = 0.1,
+        *,
+        count: int | None = None,
+        rng_seed: int,
+        fold_case: bool = False,
+        among: Iterable[str] | None = None,
     ) -> tuple[Self, Self]:
         """(rest, held out): a share, or a count, of the source words is held out with all their pairs.
 
         No source word is on both sides, nor with `fold_case` two that differ in letter case; a target word can be. The
         order of pairs is kept. Which words are held out depends on the words and `rng_seed` alone, not on their order.
+        With `among`, it is a share of these source words, such as those that have vectors; all others stay in the rest.
         """
         if count is None and not 0 < share < 1:
             raise SettingsError(f"share={share}: needed a number between 0 and 1")
-        sources = list(dict.fromkeys(_key(source, fold_case) for source, _ in self.pairs))
+        words = (source for source, _ in self.pairs) if among is None else among
+        sources = list(dict.fromkeys(_key(source, fold_case) for source in words))
         held = round(share * len(sources)) if count is None else count
         if not 0 < held < len(sources):
             raise LexiconError(

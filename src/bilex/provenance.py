@@ -37,12 +37,20 @@ def read(path: Path, *, again: str) -> dict[str, Any]:
 
 def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
     """Refuse to go on with what was made from something else. Both are like `Inputs.describe()`."""
+    if different := _different(here, there):
+        raise AlignmentError(
+            f"{path} was made with another {', '.join(different)}; choose another --output, or remove it first"
+        )
+
+
+def is_same(here: dict[str, Any], there: dict[str, Any]) -> bool:
+    """Whether two descriptions are of the same inputs."""
+    return not _different(here, there)
+
+
+def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     here, there = (json.loads(json.dumps(description)) for description in (here, there))
     for known in (there, here):  # where a file lies does not matter, what is in it does
         for part in ("source", "target", "train", "dev"):
             (known.get(part) or {}).pop("file", None)
-    different = [key for key in here if here[key] != there.get(key)]
-    if different:
-        raise AlignmentError(
-            f"{path} was made with another {', '.join(different)}; choose another --output, or remove it first"
-        )
+    return [key for key in here if here[key] != there.get(key)]

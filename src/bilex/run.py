@@ -27,6 +27,7 @@ from bilex.files import replacing_folder
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
+from bilex.replaceable import check_replaceable
 from bilex.table import EmbeddingTable
 from bilex.trace import Trace
 
@@ -43,10 +44,10 @@ if TYPE_CHECKING:
 FORMAT = {"format": "bilex-alignment", "version": 1}
 
 
-def save(alignment: Alignment, path: str | PathLike[str]) -> None:
-    """Write a run folder, whole or not at all."""
-    check_free(path)
+def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = False) -> None:
+    """Write a run folder, whole or not at all; with `replace` in place of another run."""
     path = Path(path)
+    check_free(path, replace=replace)
     arrays = {f"mapping.{name}": array for name, array in alignment.mapping.arrays().items()}
     arrays |= alignment.source_normalizer.arrays("source_normalizer")
     arrays |= alignment.target_normalizer.arrays("target_normalizer")
@@ -58,7 +59,8 @@ def save(alignment: Alignment, path: str | PathLike[str]) -> None:
         **alignment.provenance,
     }
     try:
-        with replacing_folder(path) as folder:
+        may_replace = (lambda aside: check_replaceable(path, aside)) if replace else None
+        with replacing_folder(path, may_replace=may_replace) as folder:
             (folder / "mapping.safetensors").write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))
             alignment.source.write(folder / "source.safetensors")
             alignment.target.write(folder / "target.safetensors")
@@ -132,10 +134,15 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     return found
 
 
-def check_free(path: str | PathLike[str]) -> None:
-    """Refuse a place that is taken, before any work is done."""
-    if Path(path).exists():
-        raise AlignmentError(f"{path} exists already and is left as it is: choose another name, or remove it first")
+def check_free(path: str | PathLike[str], *, replace: bool = False) -> None:
+    """Refuse a place that is taken, before any work is done; with `replace` a run may be there."""
+    path = Path(path)
+    if replace and path.exists():
+        check_replaceable(path)
+    elif path.exists():
+        known = (path / "alignment.json").is_file()
+        way = "replace it with --force (in Python replace=True)" if known else "remove it first"
+        raise AlignmentError(f"{path} exists already and is left as it is: choose another name, or {way}")
 
 
 def import_mapping_kinds() -> None:

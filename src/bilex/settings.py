@@ -148,9 +148,10 @@ def describe(kind: Any) -> str:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """' (did you mean …?)' or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    """' (did you mean …?)' or nothing; letter case does not count."""
+    folded = {one.casefold(): one for one in known}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1)
+    return f" (did you mean {folded[close[0]]!r}?)" if close else ""
 
 
 def check_at_least_one(**numbers: int | None) -> None:

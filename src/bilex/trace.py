@@ -36,7 +36,7 @@ class State(NamedTuple):
 
 class Trace:
     """Keeps the records it is called with, and passes each on to a listener (a log, say), what is going on between
-    them to a watcher (a progress display: label, done, total).
+    them to a watcher (a progress display: a label, and the share of the whole work that is done, 0 to 1).
 
     With a folder it also keeps the last state that a method handed to `checkpoint`, and finds it there again. If that
     cannot be written, `warn` is told so once, and the work goes on: there is still time to make room.
@@ -46,7 +46,7 @@ class Trace:
         self,
         listener: Callable[[Record], None] | None = None,
         *,
-        watcher: Callable[[str, int, int], None] | None = None,
+        watcher: Callable[[str, float], None] | None = None,
         folder: Path | None = None,
         warn: Callable[[str], None] = warnings.warn,
     ) -> None:
@@ -54,7 +54,7 @@ class Trace:
         self.kept: Record | None = None
         """The plain values of the last state in the folder, as far as it was written or read here."""
         self._listener = listener
-        self._watcher = watcher
+        self._watcher, self._done = watcher, 0.0
         self._folder = folder
         self._warn, self._warned = warn, False
 
@@ -64,14 +64,26 @@ class Trace:
         if self._listener:
             self._listener(record)
 
-    def progress(self, label: str) -> Callable[[int, int], None]:
-        """Something to call with how much of a long piece of work is done, and how much there is."""
+    def progress(self, label: str, *, counts: bool = True) -> Callable[[float, float], None]:
+        """Something to call with how much of the work is done, and how much there is (see `span`).
 
-        def tell(done: int, total: int) -> None:
+        What does not count shows its label, and the share that is done stays where it is.
+        """
+
+        def tell(done: float, total: float) -> None:
+            if counts:
+                self._done = done / total
             if self._watcher:
-                self._watcher(label, done, total)
+                self._watcher(label, self._done)
 
         return tell
+
+    def span(self, begin: float, end: float) -> Trace:
+        """The same trace, for a piece of work that is this part of the whole: 0 and 0.5 for its first half.
+
+        The piece tells its own progress from 0 to 1.
+        """
+        return _Span(self, begin, end)
 
     def checkpoint(self, arrays: dict[str, Tensor], **values: Value) -> None:
         """Keep a state, whole or not at all, with the records up to it; nothing is done without a folder."""
@@ -104,7 +116,7 @@ class Trace:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata()
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no dict)
-            self.records = json.loads(metadata["records"])
+            self.records[:] = json.loads(metadata["records"])
             self.kept = json.loads(metadata["values"])
             return State(arrays, dict(self.kept or {}))
         except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
@@ -135,6 +147,28 @@ class Trace:
         return trace
 
 
+class _Span(Trace):
+    """What `Trace.span` gives."""
+
+    def __init__(self, whole: Trace, begin: float, end: float) -> None:
+        super().__init__()
+        self.records = whole.records
+        self._whole, self._begin, self._length = whole, begin, end - begin
+
+    def __call__(self, **record: Value) -> None:
+        self._whole(**record)
+
+    def progress(self, label: str, *, counts: bool = True) -> Callable[[float, float], None]:
+        tell = self._whole.progress(label, counts=counts)
+        return lambda done, total: tell(self._begin + self._length * done / total, 1)
+
+    def checkpoint(self, arrays: dict[str, Tensor], **values: Value) -> None:
+        self._whole.checkpoint(arrays, **values)
+
+    def restore(self) -> State | None:
+        return self._whole.restore()
+
+
 class _Part(Trace):
     """What `Trace.within` gives."""
 
@@ -147,9 +181,9 @@ class _Part(Trace):
         taken = {name: name.rpartition(PART)[2] in self._values for name in record}
         self._whole(**self._values, **{f"{PART}{name}" if taken[name] else name: record[name] for name in record})
 
-    def progress(self, label: str) -> Callable[[int, int], None]:
+    def progress(self, label: str, *, counts: bool = True) -> Callable[[float, float], None]:
         described = "".join(f"{name} {value}: " for name, value in self._values.items())
-        return self._whole.progress(described + label)
+        return self._whole.progress(described + label, counts=counts)
 
     def checkpoint(self, arrays: dict[str, Tensor], **values: Value) -> None:
         own = {f"{PART}{name}": array for name, array in arrays.items()}

@@ -40,7 +40,7 @@ def folder(tmp_path):
 
 def test_a_cell_is_an_alignment_evaluated(make_task, folder, world):
     cell = run_task(make_task(PROCRUSTES), folder)
-    expected = align(world.source, world.target, world.train).evaluate(world.test)
+    expected = align(world.source, world.target, world.train, method="procrustes").evaluate(world.test)
     assert (cell.status, cell.error) == ("done", None)
     assert cell.scores["p_at_1"] == pytest.approx(expected.scores.p_at_1)
     assert list(cell.ranks) == list(expected.ranks.values())

@@ -82,7 +82,7 @@ def inputs(files):
 def made(files, tmp_path_factory):
     """A run made by the command line, to be copied."""
     folder = tmp_path_factory.mktemp("made") / "run"
-    args = ["align", files / "x.vec", files / "z.vec", "--train", files / "train.tsv", "--output", folder]
+    args = ["align", files / "x.vec", files / "z.vec", "--train", files / "train.tsv", "--fast", "--output", folder]
     with pytest.raises(SystemExit) as stopped:
         main([str(arg) for arg in args])
     assert stopped.value.code == 0

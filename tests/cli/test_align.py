@@ -29,24 +29,25 @@ def output(tmp_path):
 
 
 def test_writes_a_run_and_says_so(bilex, inputs, output, world, alignment):
-    result = bilex("align", *inputs, "--output", output)
+    result = bilex("align", *inputs, "--fast", "--output", output)
     assert (result.code, result.out) == (0, "")
     assert "procrustes: learnt from 80 of 80 pairs (80 source words) in" in result.err
-    assert f"next: bilex translate {output} WORD" in result.err
+    assert f"written to {output}" in result.err
+    assert result.err.endswith(f"; next: bilex translate {output} WORD\n")
     opened = Alignment.load(output)
     assert opened.evaluate(world.test).scores == alignment.evaluate(world.test).scores
     assert opened.provenance["inputs"]["rng_seed"] == 0
 
 
 def test_json(bilex, inputs, output):
-    found = bilex("align", *inputs, "--output", output, "--json").json
+    found = bilex("align", *inputs, "--fast", "--output", output, "--json").json
     assert (found["run"], found["method"]) == (str(output), "procrustes")
     assert found["train"]["pairs_covered"] == 80
     assert found["seconds"] >= 0
 
 
 def test_settings_reach_the_method(bilex, inputs, output, files, world):
-    more = ["--set", "normalize=unit", "--max-words", 100, "--rng-seed", 7, "--fold-case", "--device", "cpu"]
+    more = ["--fast", "--set", "normalize=unit", "--max-words", 100, "--rng-seed", 7, "--fold-case", "--device", "cpu"]
     assert bilex("align", *inputs, *more, "--dev", files / "test.tsv", "--output", output).code == 0
     made = Alignment.load(output)
     inputs = made.provenance["inputs"]
@@ -58,16 +59,16 @@ def test_settings_reach_the_method(bilex, inputs, output, files, world):
 def test_the_same_as_from_python(bilex, inputs, output, files):
     from bilex import EmbeddingTable, Lexicon
 
-    bilex("align", *inputs, "--output", output)
+    bilex("align", *inputs, "--fast", "--output", output)
     tables = (EmbeddingTable.read(files / name) for name in ("x.vec", "z.vec"))
-    made = align(*tables, Lexicon.read(files / "train.tsv"))
+    made = align(*tables, Lexicon.read(files / "train.tsv"), method="procrustes")
     opened = Alignment.load(output)
     assert opened.induce() == made.induce()
     assert opened.provenance == json.loads(json.dumps(made.provenance))
 
 
 def test_without_a_dictionary(bilex, refused, inputs, output):
-    message = refused("align", *inputs[:2], "--output", output)
+    message = refused("align", *inputs[:2], "--method", "procrustes", "--output", output)
     assert "none was given: pass --train DICT" in message
     assert "--identical" in message
     assert "no words in common" in refused("align", *inputs[:2], "--identical", "--output", output)
@@ -91,18 +92,18 @@ def test_unsupervised(bilex, refused, inputs, output):
     )
 
 
-def test_rounds(bilex, refused, inputs, output):
+def test_rounds(bilex, refused, inputs, output, tmp_path):
     assert bilex("align", *inputs, "--method", "self-learning", "--rounds", 2, "--output", output).code == 0
     made = Alignment.load(output)
     assert made.provenance["inputs"]["method"] == "self_learning"
     assert made.provenance["inputs"]["settings"]["rounds"] == 2
-    assert "has no setting 'rounds'" in refused("align", *inputs, "--rounds", 2, "--output", output.with_name("b"))
+    assert "has no setting 'rounds'" in refused("align", *inputs, "--fast", "--rounds", 2, "--output", tmp_path / "b")
 
 
 def test_few_pairs(bilex, inputs, output, tmp_path):
     (tmp_path / "few.tsv").write_text("".join(f"s{i}\tt{i}\n" for i in range(5)))
     few = ["align", *inputs[:2], "--train", tmp_path / "few.tsv"]
-    result = bilex(*few, "--output", output)
+    result = bilex(*few, "--fast", "--output", output)
     assert result.code == 0
     assert "warning: 5 source words are few to learn 12 dimensions from" in result.err
     semi = bilex(*few, "--method", "procrustes_refinement", "--output", tmp_path / "semi")
@@ -120,13 +121,13 @@ def test_an_order_that_is_not_that_of_frequency(bilex, tmp_path, output):
     assert f"warning: {tmp_path / 'b.vec'} is in alphabetical order, and self_learning looks at the first 1,500" in said
     assert "a.vec is" not in said
     assert "a.vec does" not in said
-    assert "warning" not in bilex("align", *files[:-1], output.with_name("other")).err
+    assert "warning" not in bilex("align", *files[:-1], output.with_name("other"), "--fast").err
 
 
 def test_what_was_repaired_in_a_table_is_said(bilex, inputs, output, tmp_path):
     text = inputs[0].read_text().replace("s5 ", "s4 ", 1)
     (tmp_path / "bad.vec").write_text(text)
-    result = bilex("align", tmp_path / "bad.vec", *inputs[1:], "--output", output)
+    result = bilex("align", tmp_path / "bad.vec", *inputs[1:], "--fast", "--output", output)
     assert result.code == 0
     assert "bad.vec: 1 line left out" in result.err
 
@@ -154,7 +155,7 @@ def test_mistakes(refused, inputs, output, tmp_path, monkeypatch, more, code, me
 
 def test_mistakes_in_the_files(refused, inputs, output, files, tmp_path):
     assert "no such file" in refused("align", "absent.vec", *inputs[1:], "--output", output)
-    assert "pass --train" in refused("align", *inputs[:2], "--output", output)
+    assert "pass --train" in refused("align", *inputs[:2], "--fast", "--output", output)
     assert "seems to run from target to source" in refused(
         "align", inputs[1], inputs[0], *inputs[2:], "--output", output
     )
@@ -180,14 +181,14 @@ def test_an_output_that_exists_is_refused_before_any_work(refused, run, inputs, 
 class TestResume:
     def test_a_finished_run_is_left_as_it_is(self, bilex, run, inputs):
         before = contents(run)
-        result = bilex("align", *inputs, "--output", run, "--resume")
+        result = bilex("align", *inputs, "--fast", "--output", run, "--resume")
         assert (result.code, result.out) == (0, "")
         assert f"{run} is finished already; nothing to do" in result.err
         assert contents(run) == before
 
     def test_where_the_files_lie_does_not_matter(self, bilex, run, inputs, tmp_path):
         moved = (tmp_path / "moved.vec").write_bytes(inputs[0].read_bytes()) and tmp_path / "moved.vec"
-        assert bilex("align", moved, *inputs[1:], "--output", run, "--resume").code == 0
+        assert bilex("align", moved, *inputs[1:], "--fast", "--output", run, "--resume").code == 0
 
     @pytest.mark.parametrize(
         ("more", "what"),
@@ -200,23 +201,23 @@ class TestResume:
     )
     def test_another_run_is_refused(self, refused, run, inputs, more, what):
         before = contents(run)
-        message = refused("align", *inputs, *more, "--output", run, "--resume")
+        message = refused("align", *inputs, *more, "--fast", "--output", run, "--resume")
         assert f"was made with another {what}; choose another --output" in message
         assert contents(run) == before
 
     def test_other_files_are_noticed(self, refused, run, inputs, files):
-        message = refused("align", *inputs[:2], "--train", files / "test.tsv", "--output", run, "--resume")
+        message = refused("align", *inputs[:2], "--fast", "--train", files / "test.tsv", "--output", run, "--resume")
         assert "was made with another train" in message
 
     def test_a_folder_that_is_no_run(self, refused, tmp_path, inputs):
         assert "this is no run folder" in refused("align", *inputs, "--output", tmp_path, "--resume")
 
     def test_nothing_there_yet(self, bilex, inputs, output):
-        assert bilex("align", *inputs, "--output", output, "--resume").code == 0
+        assert bilex("align", *inputs, "--fast", "--output", output, "--resume").code == 0
         assert (output / "alignment.json").is_file()
 
     def test_json_is_printed_for_a_finished_run_too(self, bilex, run, inputs):
-        assert bilex("align", *inputs, "--output", run, "--resume", "--json").json["run"] == str(run)
+        assert bilex("align", *inputs, "--fast", "--output", run, "--resume", "--json").json["run"] == str(run)
 
 
 class PowerCutError(Exception):
@@ -240,7 +241,7 @@ def interrupted(inputs, output, monkeypatch):
                 raise PowerCutError
 
         with monkeypatch.context() as patched:
-            patched.setattr("bilex.cli.align._say_record", stop)
+            patched.setattr("bilex.cli.training.Training.hear", lambda _, record: stop(record))
             with pytest.raises(PowerCutError):
                 main(["align", *map(str, args)])
         return args, output.with_name("new.partial")
@@ -328,7 +329,7 @@ class TestInterruption:
                 if len(heard) == number:
                     stop()
 
-            monkeypatch.setattr("bilex.cli.align._say_record", say)
+            monkeypatch.setattr("bilex.cli.training.Training.hear", lambda _, record: say(record))
 
         return make
 

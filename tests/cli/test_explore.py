@@ -28,7 +28,9 @@ class TestExport:
         result = bilex("explore", decided, "--export", seed)
         assert (result.code, result.out, result.err) == (0, "", f"2 pairs written to {seed}\n")
         assert Lexicon.read(seed).pairs == (("s1", "t1"), ("s2", "t3"))
-        again = bilex("align", files / "x.vec", files / "z.vec", "--train", seed, "--output", tmp_path / "new")
+        again = bilex(
+            "align", files / "x.vec", files / "z.vec", "--train", seed, "--fast", "--output", tmp_path / "new"
+        )
         assert again.code == 0
         assert Lexicon.read(tmp_path / "new" / "train.tsv").pairs == Lexicon.read(seed).pairs
 

@@ -153,7 +153,7 @@ def test_from_search_to_the_next_alignment(served, page, run, tmp_path):
     expected = (tuple(pairs[0]), (pairs[2][0], "juste"))
     assert Lexicon.read(tmp_path / "seed.tsv").pairs == expected
     tables = [run / "source.safetensors", run / "target.safetensors"]
-    command = ["align", *tables, "--train", tmp_path / "seed.tsv", "--output", tmp_path / "next"]
+    command = ["align", *tables, "--train", tmp_path / "seed.tsv", "--fast", "--output", tmp_path / "next"]
     with pytest.raises(SystemExit) as ended:
         main([str(part) for part in command])
     assert ended.value.code == 0

@@ -99,10 +99,13 @@ def test_dev_chooses_the_penalty(given, same, penalty):
     chosen = fit(GeoMM(penalty=penalty), x, z, train, dev, trace)
     scores = [mrr(fit(GeoMM(penalty=(value,)), x, z, train), x, z, dev) for value in penalty]
     best = penalty[scores.index(max(scores))]
-    assert trace.records == [
+    *told, held_out = trace.records
+    assert told == [
         *({"penalty": value, "dev_mrr": score} for value, score in zip(penalty, scores, strict=True)),
         {"kept_penalty": best},
     ]
+    assert (held_out["method"], held_out["words"]) == ("geomm", len(set(dev[:, 0].tolist())))
+    assert held_out["mrr"] == pytest.approx(max(scores))
     assert same(chosen, fit(GeoMM(penalty=(best,)), x, z, torch.cat([train, dev])))
     assert same(fit(GeoMM(penalty=penalty, refit=False), x, z, train, dev), fit(GeoMM(penalty=(best,)), x, z, train))
 

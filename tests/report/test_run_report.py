@@ -49,7 +49,7 @@ def test_a_wrong_entry_of_the_dictionary_is_found(exact, monkeypatch):
     source, target = exact.train.pairs[3]
     other = max(exact.train.pairs, key=lambda pair: abs(int(pair[1][1:]) - int(target[1:])))[1]
     train = Lexicon.from_pairs([*exact.train.pairs[:3], (source, other), *exact.train.pairs[4:]])
-    made = align(exact.source, exact.target, train)
+    made = align(exact.source, exact.target, train, method="procrustes")
     (found,) = make_run_report(made).doubtful
     assert (found.word, found.gold, found.answers[0]) == (source, (other,), target)
 
@@ -82,7 +82,7 @@ def test_the_dev_words_of_a_method_that_chooses_are_no_measure(world):
     said = make_run_report(made, world.test).sentences()
     assert "no measure of the run" in said[2]
     given = world.train.split(0.2, rng_seed=0)
-    plain = align(world.source, world.target, given[0], dev=given[1])
+    plain = align(world.source, world.target, given[0], dev=given[1], method="procrustes")
     assert not any("choices" in sentence for sentence in make_run_report(plain).sentences())
 
 
@@ -97,7 +97,7 @@ def test_hostile_words_stay_text(world):
     words = ["</td><script>alert(1)</script>", "\x00&amp;", *world.source.words[2:]]
     source = EmbeddingTable(words, world.source.rows)
     pairs = [(words[int(a[1:])], b) for a, b in (*world.train, *world.test)]
-    made = align(source, world.target, Lexicon.from_pairs(pairs[:80]))
+    made = align(source, world.target, Lexicon.from_pairs(pairs[:80]), method="procrustes")
     text = page(make_run_report(made, Lexicon.from_pairs(pairs)), plots=False)
     ElementTree.fromstring(text)
     assert "<script" not in text

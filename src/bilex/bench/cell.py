@@ -78,6 +78,7 @@ def _measure(task: Task, trace: Trace, *, resumed: bool) -> dict[str, Any]:
         rng_seed=task.rng_seed,
         device=task.device,
         trace=trace,
+        measured=False,
     )
     fitted = time.perf_counter()
     result = alignment.evaluate(test)

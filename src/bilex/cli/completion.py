@@ -40,7 +40,7 @@ def complete_method(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Settings of the method as KEY=, and values of those that have few."""
+    """Settings of the method, or of the usual one, as KEY=, and values of those that have few."""
     from click.shell_completion import CompletionItem
 
     from bilex.cli.methods import settings_of
@@ -48,7 +48,8 @@ def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str
     from bilex.methods.base import get_method
 
     try:
-        known = {s["name"]: s["type"] for s in settings_of(get_method(ctx.params.get("method") or "procrustes"))}
+        usual = "procrustes" if ctx.params.get("fast") else "rapo"
+        known = {s["name"]: s["type"] for s in settings_of(get_method(ctx.params.get("method") or usual))}
     except BilexError:  # no such method: it will be told when the command is called
         return []
     key, equals, value = incomplete.partition("=")

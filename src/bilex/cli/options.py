@@ -114,7 +114,7 @@ def progress(label: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def labelled_progress(label: str = "") -> Iterator[Callable[[str, int, int], None]]:
+def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float], None]]:
     """The same for work in several pieces: called with the name of the piece, how much of it is done and all of it."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn

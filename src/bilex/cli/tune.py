@@ -139,8 +139,10 @@ def _search(
 
     with (
         opened(output, inputs, space, kind=kind) as study,
-        options.labelled_progress() as watcher,
-        place.ready(with_dev(inputs), space.given, output, watcher=watcher) as batches,
+        options.labelled_progress() as show,
+        place.ready(
+            with_dev(inputs), space.given, output, watcher=lambda label, share: show(label, share, 1)
+        ) as batches,
     ):
         if study.outcomes:
             options.say(f"going on from {output}: {len(study.outcomes)} trials")

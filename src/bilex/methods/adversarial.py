@@ -90,11 +90,11 @@ class Adversarial(Method):
 
     def refined(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> LinearMapping:
         """The best of several adversarial maps, refined."""
-        w = self.best_map(x, z, pairs, generator, trace)
+        w = self.best_map(x, z, pairs, generator, trace.span(0, 0.8))
         found = self.refinement.induction(unit(x @ w), unit(z), generator).pairs
         if not len(found):
             raise failure(self.name, tries=self.restarts, found=0.0, needed=self.least_agreement)
-        return self.refinement.fit(x, z, found, generator=generator, trace=trace)
+        return self.refinement.fit(x, z, found, generator=generator, trace=trace.span(0.8, 1))
 
     def best_map(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> Tensor:
         """W: (d, d) of the highest criterion, of all restarts and epochs."""
@@ -109,7 +109,7 @@ class Adversarial(Method):
                 epochs=self.epochs,
                 steps=self.steps,
                 learning_rate=self.learning_rate,
-                trace=trace.within({}, restart=number),
+                trace=trace.span((number - 1) / self.restarts, number / self.restarts).within({}, restart=number),
             )
             for number in range(1, self.restarts + 1)
         ]

@@ -43,10 +43,20 @@ class Method(ABC):
     """Whether `fit` needs pairs; if not, it may be given none."""
     finds_pairs: ClassVar[bool] = False
     """Whether `fit` also learns from pairs that it finds itself."""
+    closed_form: ClassVar[bool] = False
+    """Whether `fit` solves equations, which takes a moment, and chooses nothing; it can be done twice."""
     warm_starts: ClassVar[bool] = False
     """Whether `fit` also takes `warm`, a mapping to go on from."""
     search_space: ClassVar[SearchSpace] = {}
     """The settings that `bilex tune` searches; the defaults lie in it."""
+
+    @property
+    def learns_dev(self) -> bool:
+        """Whether `fit` trains on the dev words as well, once its choices are made.
+
+        Such a method says how well it translated them before that: `trace(**held_out_record(self.name, ranks))`.
+        """
+        return False
 
     @property
     def rank_cut(self) -> int | None:

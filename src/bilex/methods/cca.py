@@ -34,6 +34,7 @@ class CCA(Method):
 
     name = "cca"
     paper = "Faruqui and Dyer (2014). Improving vector space word representations using multilingual correlation. EACL"
+    closed_form = True
 
     share: float = 0.8
     """How many of the directions are kept, r / d; never more than the pairs determine."""

@@ -105,7 +105,8 @@ class Contrastive(Method):
         enlarged = pairs
         for number in range(self.rounds):
             mapping = VecMap().fit(x, z, enlarged)
-            mapping, losses = self.descend(mapping, x, z, enlarged if self.train_induced else pairs, trace)
+            part = trace.span(number / self.rounds, (number + 1) / self.rounds)
+            mapping, losses = self.descend(mapping, x, z, enlarged if self.train_induced else pairs, part)
             trace(round=number, pairs=len(enlarged), first_loss=losses[0], last_loss=losses[-1])
             if number + 1 < self.rounds:
                 mapped = unit(mapping.source(x)), unit(mapping.target(z))

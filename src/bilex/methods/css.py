@@ -115,13 +115,19 @@ class Css(Method):
         import_ot(self.name)  # rather now than after the first part
         q, lexicon = procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), pairs
         for epoch in range(1, self.epochs):
-            q, supervised = self.supervise(q, x, z, lexicon, generator, trace)
-            q, carried = self.transport(q, x, z, generator, trace, prior=q)
+            first, second = self.halves(epoch, trace)
+            q, supervised = self.supervise(q, x, z, lexicon, generator, first)
+            q, carried = self.transport(q, x, z, generator, second, prior=q)
             lexicon, induced = self.enlarge(q, x, z, pairs, generator)
             trace(epoch=epoch, **supervised, **carried, **induced)
-        q, supervised = self.supervise(q, x, z, lexicon, generator, trace)
+        q, supervised = self.supervise(q, x, z, lexicon, generator, self.halves(self.epochs, trace)[0])
         trace(epoch=self.epochs, **supervised)
         return LinearMapping(source_matrix=q)
+
+    def halves(self, epoch: int, trace: Trace) -> tuple[Trace, Trace]:
+        """For the two long steps of an epoch."""
+        begin, middle, end = ((epoch - 1 + part) / self.epochs for part in (0, 0.5, 1))
+        return trace.span(begin, middle), trace.span(middle, end)
 
     def supervise(self, q: Tensor, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> Step:
         """Step 1: Q after gradient steps on batches of the pairs (p, 2)."""

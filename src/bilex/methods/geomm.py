@@ -9,6 +9,7 @@ import torch
 
 from bilex.errors import SettingsError
 from bilex.evaluation.criterion import reciprocal_ranks
+from bilex.evaluation.held_out import held_out_record
 from bilex.linalg.bilinear import bilinear
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
@@ -64,6 +65,11 @@ class GeoMM(Method):
             given = ",".join(map(str, self.penalty)) or "nothing"
             raise SettingsError(f"{self.name}: penalty={given}; needed one or more numbers above 0")
 
+    @property
+    def learns_dev(self) -> bool:
+        """With `refit`."""
+        return self.refit
+
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, trace: Trace, **_: Any) -> LinearMapping:
         """Closed form, once for each penalty and once in the end."""
         penalty = self.penalty[0]
@@ -75,14 +81,17 @@ class GeoMM(Method):
 
     def _choose(self, x: Tensor, z: Tensor, pairs: Tensor, dev: Tensor, trace: Trace) -> float:
         """The penalty with the best MRR on dev; of equals the first."""
-        scores = []
+        found, scores = [], []
         for penalty in self.penalty:
             mapping = self._solve(x, z, pairs, penalty)
-            scores.append(float(reciprocal_ranks(unit(mapping.source(x)), unit(mapping.target(z)), dev).mean()))
+            found.append(reciprocal_ranks(unit(mapping.source(x)), unit(mapping.target(z)), dev))
+            scores.append(float(found[-1].mean()))
             trace(penalty=penalty, dev_mrr=scores[-1])
-        kept = self.penalty[scores.index(max(scores))]
-        trace(kept_penalty=kept)
-        return kept
+        kept = scores.index(max(scores))
+        trace(kept_penalty=self.penalty[kept])
+        if self.refit:
+            trace(**held_out_record(self.name, 1 / found[kept]))
+        return self.penalty[kept]
 
     def _solve(self, x: Tensor, z: Tensor, pairs: Tensor, penalty: float) -> LinearMapping:
         u, b, vt = torch.linalg.svd(bilinear(x, z, pairs, penalty / 2))

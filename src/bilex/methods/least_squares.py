@@ -26,6 +26,7 @@ class LeastSquares(Method):
 
     name = "least_squares"
     paper = "Mikolov, Le and Sutskever (2013). Exploiting similarities among languages for machine translation"
+    closed_form = True
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
         """W = X⁺ Z, with the pseudoinverse of X."""

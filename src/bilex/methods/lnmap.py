@@ -90,15 +90,17 @@ class LNMap(Method):
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any) -> LNMapMapping:
         """The networks after the last iteration."""
-        source = self.autoencode(x, "source", generator, trace)
-        target = self.autoencode(z, "target", generator, trace).encoder.frozen()
+        source = self.autoencode(x, "source", generator, trace.span(0, 0.2))
+        target = self.autoencode(z, "target", generator, trace.span(0.2, 0.4)).encoder.frozen()
         codes = _in_blocks(z, target)
         sizes = [self.code, self.mapper_hidden, self.code]
         forth, back = Network.identity(sizes, x), Network.identity(sizes, x)
         adam = torch.optim.Adam(source.parameters(), lr=self.learning_rate)
         learnt = pairs
+        rest = trace.span(0.4, 1)
         for number in range(1, self.iterations + 1):
-            loss = self._iterate(x, codes, learnt, source, forth, back, adam, generator, trace)
+            part = rest.span((number - 1) / self.iterations, number / self.iterations)
+            loss = self._iterate(x, codes, learnt, source, forth, back, adam, generator, part)
             trace(iteration=number, pairs=len(learnt), loss=loss)
             mapping = LNMapMapping(source_encoder=source.encoder.frozen(), mapper=forth.frozen(), target_encoder=target)
             if number < self.iterations:

@@ -24,6 +24,7 @@ class Procrustes(Method):
 
     name = "procrustes"
     paper = "Schönemann (1966); for word translation Xing, Wang, Liu and Lin (2015), Artetxe, Labaka and Agirre (2016)"
+    closed_form = True
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
         """W = U Vᵀ of the singular value decomposition of Xᵀ Z over the pairs."""

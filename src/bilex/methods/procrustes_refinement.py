@@ -62,7 +62,7 @@ class ProcrustesRefinement(Method):
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
         """The best round by the mean cosine."""
-        unit_z, best, near = unit(z), float("-inf"), None
+        unit_z, best, near, progress = unit(z), float("-inf"), None, trace.progress("refinement")
         for number in range(self.rounds + 1):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
             mapped = unit(x @ w)
@@ -70,6 +70,7 @@ class ProcrustesRefinement(Method):
             near = None if last else Near.search(mapped, unit_z, max(LISTED, self.induction.k), before=near)
             cosine = translated_cosine(mapped, unit_z, near=near)
             trace(round=number, pairs=len(pairs), mean_cosine=cosine)
+            progress(number + 1, self.rounds + 1)
             if number == 0 or cosine > best:
                 best, kept, kept_round = cosine, w, number
             if not last:

@@ -47,8 +47,9 @@ class Pss(Css):
         for epoch in range(1, self.epochs + 1):
             if epoch == 2:
                 q_1 = procrustes(x[lexicon[:, 0]], z[lexicon[:, 1]])
-            q_1, supervised = self.supervise(q_1, x, z, lexicon, generator, trace)
-            q_2, carried = self.transport(q_2, x, z, generator, trace, prior=q_1)
+            first, second = self.halves(epoch, trace)
+            q_1, supervised = self.supervise(q_1, x, z, lexicon, generator, first)
+            q_2, carried = self.transport(q_2, x, z, generator, second, prior=q_1)
             record = supervised | carried
             if epoch < self.epochs:
                 lexicon, induced = self.enlarge(q_2, x, z, pairs, generator)

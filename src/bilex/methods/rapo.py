@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import torch
 
 from bilex.errors import SettingsError
+from bilex.evaluation.held_out import HELD_OUT
 from bilex.methods.base import Method, get_method
 from bilex.settings import Choice, Range, SearchSpace
 from bilex.training.adapter import Activation
@@ -121,6 +122,11 @@ class Rapo(Method):
         if (self.ranking == 0 or self.hard + self.random == 0) and self.lambda_1 == 0:
             raise SettingsError("rapo: without negatives, or without both losses, there is nothing to learn")
 
+    @property
+    def learns_dev(self) -> bool:
+        """With `refit`."""
+        return self.refit
+
     def fit(
         self,
         x: Tensor,
@@ -137,24 +143,38 @@ class Rapo(Method):
         With `warm`, towers that were trained before, that is where it starts (see `go_on`).
         """
         state, beginning = trace.restore(), generator.get_state()
+        choosing, training = self._parts(trace, dev)
         tables = Tables(self, x, z, trace, warm)
         refitting = state is not None and state.values["stage"] == "refit"
         chosen = int(state.values["chosen"] or 0) if state is not None and refitting else self.epochs
         if dev is not None and not refitting:
             learner = RankingLearner(self, tables, pairs, dev, generator)
+            stage: dict[str, Any] = {"stage": "choose"}
             chosen = train(
-                learner, self._schedule(pairs), generator=generator, trace=trace, stage={"stage": "choose"}, state=state
+                learner, self._schedule(pairs), generator=generator, trace=choosing, stage=stage, state=state
             )
             if not self.refit:
                 return learner.mapping()
+            self._tell_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
             generator.set_state(beginning)
         everything = pairs if dev is None else torch.cat([pairs, dev])
         learner = RankingLearner(self, tables, everything, None, generator)
         schedule = replace(self._schedule(everything), epochs=chosen)
-        stage: dict[str, Any] = {"stage": "refit", "chosen": chosen}
-        train(learner, schedule, generator=generator, trace=trace, stage=stage, state=state)
+        stage = {"stage": "refit", "chosen": chosen}
+        train(learner, schedule, generator=generator, trace=training, stage=stage, state=state)
         return learner.mapping()
+
+    def _parts(self, trace: Trace, dev: Tensor | None) -> tuple[Trace, Trace]:
+        """For the training that chooses the epoch, and for the last one."""
+        middle = 0.0 if dev is None else 0.5 if self.refit else 1.0
+        return trace.span(0, middle), trace.span(middle, 1)
+
+    def _tell_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
+        """What the chosen epoch knew of the dev words, on which the last training trains as well."""
+        said = next(r for r in reversed(trace.records) if r.get("stage") == "choose" and r.get("epoch") == chosen)
+        figures = {name: said.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
+        trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=said["dev"])
 
     def _schedule(self, pairs: Tensor) -> Schedule:
         return Schedule(

@@ -56,7 +56,7 @@ class RCSLS(Method):
         """The last iterate, as in the authors' program."""
         x_d, z_d = x[pairs[:, 0]], z[pairs[:, 1]]
         w, rate = procrustes(x_d, z_d), self.learning_rate
-        before = float("inf"), w, w
+        before, progress = (float("inf"), w, w), trace.progress("RCSLS")
         for iteration in range(1, self.iterations + 1):
             loss, gradient = self.loss(w, x, z, x_d, z_d, pairs)
             risen = loss > before[0]
@@ -68,6 +68,7 @@ class RCSLS(Method):
             if rate < 1e-4:
                 break
             trace(iteration=iteration, loss=loss, learning_rate=rate)
+            progress(iteration, self.iterations)
             w = w - rate * gradient
             if self.spectral:
                 u, s, vt = torch.linalg.svd(w)

@@ -30,6 +30,7 @@ class Ridge(Method):
         "Mikolov, Le and Sutskever (2013). Exploiting similarities among languages for machine translation; "
         "the penalty: Hoerl and Kennard (1970)"
     )
+    closed_form = True
 
     search_space: ClassVar[SearchSpace] = {"penalty": Range(1.0, 10_000.0, log=True)}
 

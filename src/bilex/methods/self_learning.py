@@ -9,6 +9,7 @@ import torch
 
 from bilex.errors import AlignmentError, SettingsError
 from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
+from bilex.evaluation.held_out import held_out_record
 from bilex.induction.neighbours import Induction, is_among, surest, together
 from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
@@ -70,6 +71,11 @@ class SelfLearning(Method):
         """Pairs are induced among the first words only."""
         return self.induction.max_rank
 
+    @property
+    def learns_dev(self) -> bool:
+        """The final round does."""
+        return True
+
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
     ) -> Mapping:
@@ -78,13 +84,15 @@ class SelfLearning(Method):
             pairs, dev = torch.cat([pairs, dev]), None
         state = trace.restore()
         if state is None:
-            now = _Rounds(self.first_pairs(x, z, pairs, generator=generator, trace=trace), generator)
+            first = trace.span(0, self.share_before(pairs))
+            now = _Rounds(self.first_pairs(x, z, pairs, generator=generator, trace=first), generator)
             trace.checkpoint(now.arrays(), round=now.number)
         else:
             now = _Rounds.restored(state, generator, x.device)
+        begin = self.share_before(pairs)
         rounds = self.rounds + (dev is None)  # with dev, the final round is trained on dev too
         while now.number < rounds and (self.patience is None or now.since_best < self.patience):
-            mapping = self._train(x, z, now, dev, trace, state)
+            mapping = self._train(x, z, now, dev, self._part(trace, begin, now.number), state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             found = self.induction(*mapped, generator)
@@ -97,9 +105,7 @@ class SelfLearning(Method):
                 pairs=len(now.pairs),
                 induced=len(enlarged) - len(pairs),
                 mean_cosine=cosine,
-                **(
-                    {} if dev is None or scores is None else {"dev_mrr": float(scores.mean()), **_quality(induced, dev)}
-                ),
+                **({} if dev is None or scores is None else {**_figures(scores), **_quality(induced, dev)}),
             )
             if len(enlarged) == len(pairs):
                 raise AlignmentError(
@@ -109,7 +115,16 @@ class SelfLearning(Method):
             scores = torch.tensor([cosine], dtype=torch.float64) if scores is None else scores
             now.take(mapping, scores, enlarged, newest=self.newest)
             trace.checkpoint(now.arrays(), round=now.number)
-        return self._finish(x, z, now, pairs, dev, trace, state)
+        return self._finish(x, z, now, pairs, dev, self._part(trace, begin, self.rounds), state)
+
+    def share_before(self, pairs: Tensor) -> float:  # noqa: ARG002
+        """The share of the whole work that comes before the rounds."""
+        return 0.0
+
+    def _part(self, trace: Trace, begin: float, number: int) -> Trace:
+        """For one of the trainings: one for each round, and one in the end."""
+        length = (1 - begin) / (self.rounds + 1)
+        return trace.span(begin + number * length, begin + (number + 1) * length)
 
     def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:  # noqa: ARG002
         """What the first round learns from: the dictionary."""
@@ -136,6 +151,8 @@ class SelfLearning(Method):
         """The round that was kept; with dev, the next one from there, with the dev pairs in the dictionary."""
         if state is None or state.inner() is None:  # else it has been said
             trace(round=now.number, kept_round=now.kept_round)
+            if dev is not None:
+                trace(**held_out_record(self.name, 1 / now.kept_scores))
         assert now.kept is not None
         if dev is None:
             return now.kept
@@ -150,7 +167,7 @@ class _Rounds:
         self.pairs = self.kept_pairs = pairs
         self.generator = generator
         self.number = self.kept_round = self.since_best = 0
-        self.best_scores = torch.empty(0, dtype=torch.float64)
+        self.best_scores = self.kept_scores = torch.empty(0, dtype=torch.float64)
         self.mapping: Mapping | None = None
         self.kept: Mapping | None = None
 
@@ -164,6 +181,7 @@ class _Rounds:
         change = torch.zeros(1) if better else scores - self.best_scores
         if change.mean() >= -standard_error(change):
             self.kept, self.kept_pairs, self.kept_round = mapping, pairs if newest else self.pairs, self.number
+            self.kept_scores = scores
         self.since_best = 0 if better else self.since_best + 1
         if better:
             self.best_scores = scores
@@ -174,7 +192,7 @@ class _Rounds:
         """For a checkpoint."""
         numbers = torch.tensor([self.number, self.kept_round, self.since_best])
         arrays = {"pairs": self.pairs, "kept_pairs": self.kept_pairs, "numbers": numbers, "scores": self.best_scores}
-        arrays["generator"] = self.generator.get_state()
+        arrays |= {"kept_scores": self.kept_scores, "generator": self.generator.get_state()}
         for name, mapping in (("mapping", self.mapping), ("kept", self.kept)):
             if mapping is not None:
                 arrays |= nested_arrays(mapping, f"{name}.")
@@ -187,9 +205,15 @@ class _Rounds:
         arrays = {name: array.to(device) for name, array in state.arrays.items()}
         now = cls(arrays["pairs"], generator)
         now.kept_pairs, now.best_scores = arrays["kept_pairs"], state.arrays["scores"]
+        now.kept_scores = state.arrays["kept_scores"]
         now.number, now.kept_round, now.since_best = arrays["numbers"].tolist()
         now.mapping, now.kept = nested_mapping(arrays, "mapping."), nested_mapping(arrays, "kept.")
         return now
+
+
+def _figures(scores: Tensor) -> dict[str, float]:
+    """Of the dev words.  scores: (s,), 1 / rank."""
+    return {"dev_mrr": float(scores.mean()), "dev_p_at_1": 100 * float((scores == 1).double().mean())}
 
 
 def _quality(induced: Tensor, dev: Tensor) -> dict[str, float | None]:

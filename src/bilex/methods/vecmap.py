@@ -28,6 +28,7 @@ class VecMap(Method):
 
     name = "vecmap"
     paper = "Artetxe, Labaka and Agirre (2018). Generalizing and improving bilingual word embedding mappings. AAAI"
+    closed_form = True
 
     search_space: ClassVar[SearchSpace] = {
         "reweight": Choice(("both", "target", "none")),

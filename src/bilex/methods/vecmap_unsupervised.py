@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from bilex.induction.initial import similar_profiles
@@ -77,9 +78,9 @@ class VecMapUnsupervised(Method):
     def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
         """The pairs that self-learning ends with; those of the dictionary, if there is one, stay with `keep_seed`."""
         kept = seed if self.keep_seed else seed[:0]
-        pairs = self._first_good(x, z, seed, kept, generator, trace)
+        pairs = self._first_good(x, z, seed, kept, generator, trace.span(0, 0.5))
         whole = Induction(max_rank=self.max_rank, k=self.k, direction="union")
-        return self._improve(x, z, pairs, kept, whole, generator, trace, rounds=self.rounds)
+        return self._improve(x, z, pairs, kept, whole, generator, trace.span(0.5, 1), rounds=self.rounds)
 
     def _first_good(
         self, x: Tensor, z: Tensor, seed: Tensor, kept: Tensor, generator: Generator, trace: Trace
@@ -105,9 +106,11 @@ class VecMapUnsupervised(Method):
         """Rounds with less and less chance, among the first words."""
         induction = Induction(max_rank=self.first, k=self.k, direction="union", keep=self.keep)
         while induction.keep < 1:
-            pairs = self._improve(x, z, pairs, seed, induction, generator, trace)
-            induction = replace(induction, keep=min(1.0, 2 * induction.keep))
-        return self._improve(x, z, pairs, seed, induction, generator, trace)
+            doubled = replace(induction, keep=min(1.0, 2 * induction.keep))
+            part = trace.span(*(1 - log(each.keep) / log(self.keep) for each in (induction, doubled)))
+            pairs = self._improve(x, z, pairs, seed, induction, generator, part)
+            induction = doubled
+        return self._improve(x, z, pairs, seed, induction, generator, trace.span(1, 1))
 
     def _agreement(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> float:
         mapped = x[: self.first] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
@@ -126,11 +129,13 @@ class VecMapUnsupervised(Method):
     ) -> Tensor:
         """Rounds of map and pairs until the mean cosine has not grown for a while."""
         best, since, number, near = -1.0, 0, 0, None
+        progress = trace.progress(f"pairs of the first {min(induction.max_rank, len(x)):,} words")
         while since < self.patience and (rounds is None or number < rounds):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
             induced = induction(x[: induction.max_rank] @ w, z, generator, before=near)
             pairs, objective, near = together(seed, induced.pairs), induced.best_cosine, induced.near
             since, number = since + 1, number + 1
+            progress(number if rounds else 0, rounds or 1)
             if objective > best + GAIN:
                 best, since = objective, 0
         trace(

@@ -171,7 +171,8 @@ def play(
     selection = Selection(game.w, criterion(game.w), learning_rate)
     trace(epoch=0, criterion=selection.criterion)
     for epoch in range(1, epochs + 1):
-        progress, loss = trace.progress(f"epoch {epoch} of {epochs}"), 0.0
+        part, loss = trace.span((epoch - 1) / epochs, epoch / epochs), 0.0
+        progress = part.progress(f"epoch {epoch} of {epochs}")
         for step in range(1, steps + 1):
             loss += game.turn(selection.rate)
             progress(step, steps)

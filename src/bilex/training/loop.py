@@ -80,7 +80,8 @@ def train(
         trace(**stage, epoch=run.epoch, **refreshed, **run.figures, **seconds)
         if run.finished:
             return run.finish()
-        run.train_epoch(trace.progress(f"epoch {run.epoch + 1} of at most {schedule.epochs}"))
+        part = trace.span(run.epoch / schedule.epochs, (run.epoch + 1) / schedule.epochs)
+        run.train_epoch(part.progress(f"epoch {run.epoch + 1} of at most {schedule.epochs}"))
         trace.checkpoint(run.arrays(), **stage, **run.values())
 
 

@@ -38,7 +38,7 @@ class Tables:
             for i, (rows, tau) in enumerate(zip(self.rows, (settings.tau_source, settings.tau_target), strict=True)):
                 found = self._known(settings)[i]
                 if found is None or not found.belong_to(rows):
-                    progress = trace.progress(f"neighbours of {('source', 'target')[i]} words")
+                    progress = trace.progress(f"neighbours of {('source', 'target')[i]} words", counts=False)
                     found = find_neighbourhoods(rows, tau, cap=settings.context_cap, progress=progress)
                 self.neighbours[i], self.contexts[i] = found, found.means(rows)
             if not trace.records:  # else it goes on from a checkpoint, and has said so before
@@ -85,6 +85,11 @@ class RankingLearner:
                 Direction(self.target, self.source, pairs.flip(1), tables.penalties[1], by_word=by_word)
             )
 
+    @property
+    def dev_words(self) -> Tensor:
+        """The different source words of dev: (s,)."""
+        return self.pairs[:0, 0] if self.dev is None else self.dev[0]
+
     def _start(self, x: Tensor, z: Tensor, pairs: Tensor) -> dict[str, Tensor]:
         settings, d = self.settings, x.shape[1]
         if self.tables.warm is not None and settings.go_on:
@@ -113,7 +118,8 @@ class RankingLearner:
         if self.dev is not None:
             sources, gold = self.dev
             found = ranks(x[sources], z, gold, bias=-self.directions[0].penalty / 2).double()
-            figures |= {"dev": float((1 / found).mean()), "dev_p_at_1": 100 * float((found == 1).double().mean())}
+            figures |= {"dev": float((1 / found).mean())}
+            figures |= {f"dev_p_at_{n}": 100 * float((found <= n).double().mean()) for n in (1, 5, 10)}
         return figures
 
     def losses(self, batch: Tensor) -> dict[str, Tensor]:
@@ -190,7 +196,7 @@ class Direction:
         Returns the mean error that is left in r.
         """
         settings = learner.settings
-        progress = learner.tables.trace.progress("neighbours across the languages")
+        progress = learner.tables.trace.progress("neighbours across the languages", counts=False)
         self.penalty, error = self.penalties(keys, queries, progress)
         if epoch < settings.warm_up:
             self.hard = self._random(learner.generator, len(self.words), settings.hard)

@@ -51,7 +51,7 @@ class Place:
         given: Mapping[str, str],
         folder: Path,
         *,
-        watcher: Callable[[str, int, int], None] | None = None,
+        watcher: Callable[[str, float], None] | None = None,
     ) -> Iterator[Batches]:
         """What does the trials of a search.  inputs: of `trial.with_dev`; given: settings their method was made with.
 

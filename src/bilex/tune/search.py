@@ -90,13 +90,13 @@ def search(
 
 
 def one_after_another(
-    inputs: Inputs, *, device: str | None = None, watcher: Callable[[str, int, int], None] | None = None
+    inputs: Inputs, *, device: str | None = None, watcher: Callable[[str, float], None] | None = None
 ) -> EvaluateMany:
     """Does the tasks in this process.  inputs: of `trial.with_dev`."""
 
     def evaluate_many(tasks: Sequence[Task]) -> Iterator[Outcome]:
         for task in tasks:
-            told = watcher and (lambda label, *done, task=task: watcher(f"trial {task.number}: {label}", *done))
+            told = watcher and (lambda label, *share, task=task: watcher(f"trial {task.number}: {label}", *share))
             yield run_trial(inputs, task, device=device, watcher=told)
 
     return evaluate_many

@@ -78,7 +78,7 @@ class BelowBarError(Exception):
 
 def with_dev(inputs: Inputs) -> Inputs:
     """The inputs with the dev lexicon that decides: the one given, or one held out of train, for any method."""
-    from bilex.fitting import hold_out
+    from bilex.evaluation.held_out import hold_out
 
     if inputs.dev is not None:
         return inputs
@@ -91,7 +91,7 @@ def run_trial(
     task: Task,
     *,
     device: str | None = None,
-    watcher: Callable[[str, int, int], None] | None = None,
+    watcher: Callable[[str, float], None] | None = None,
 ) -> Outcome:
     """Fit with the settings of the task, and rank the translations of the dev words by CSLS.  inputs: of `with_dev`."""
     from bilex.fitting import fit

@@ -1,0 +1,111 @@
+"""What `bilex align` says: before a run how long it may take, and after it how good it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bilex.alignment import Alignment
+    from bilex.evaluation.held_out import Agreement, HeldOut
+    from bilex.fitting import Inputs
+
+LONG = 10
+"""Seconds from which on it is said how long a method that was named may take."""
+FEW_WORDS = 30
+"""Held-out words below which a percentage of them says little."""
+
+
+def expected_seconds(inputs: Inputs, device: str) -> float | None:
+    """Roughly, on the processor; none where nothing is known, as of other devices."""
+    import torch
+
+    from bilex.duration import estimate
+    from bilex.fitting import choose_device
+
+    if choose_device(device).type != "cpu":
+        return None
+    return estimate(
+        inputs.method,
+        words=(len(inputs.source), len(inputs.target)),
+        dim=inputs.source.dim,
+        pairs=inputs.coverage.pairs_covered,
+        source_words=len(inputs.coverage.gold),
+        threads=torch.get_num_threads(),
+    )
+
+
+def before(inputs: Inputs, seconds: float | None) -> list[str]:
+    """Which method it is, why, and about how long it takes."""
+    import torch
+
+    from bilex.duration import rough
+
+    threads = torch.get_num_threads()
+    if inputs.why is None and (seconds is None or seconds < LONG):
+        return []
+    time = None if seconds is None else f"{rough(seconds)} on {threads} thread{'s' * (threads > 1)}"
+    faster = (
+        "with --fast a few seconds" if inputs.why and inputs.coverage.pairs_covered and (seconds or 0) > LONG else None
+    )
+    return [f"method {inputs.method.name}: " + "; ".join(part for part in (inputs.why, time, faster) if part)]
+
+
+def warnings(inputs: Inputs) -> Iterator[str]:
+    """What is wrong with the dictionary, told before a long run."""
+    coverage, dim = inputs.coverage, inputs.source.dim
+    if coverage.pairs_covered < 0.2 * coverage.pairs_total:
+        yield "few pairs of the dictionary are in both tables; check letter case and languages"
+    if not inputs.method.finds_pairs and coverage.sources_covered < dim:
+        yield (
+            f"{coverage.sources_covered:,} source words are few to learn {dim} dimensions from; give more "
+            "pairs, or take a method for little dictionaries, such as rapo_semi"
+        )
+
+
+def after(alignment: Alignment, output: Path, seconds: float) -> list[str]:
+    """What was learnt from, how good it is, and the next command."""
+    method, train = alignment.provenance["inputs"]["method"], alignment.provenance["train_coverage"]
+    learnt = _learnt_from(alignment, train) if train["pairs_total"] else "without a dictionary"
+    return [f"{method}: learnt {learnt} in {seconds:.1f} s; written to {output}", quality(alignment, output)]
+
+
+def quality(alignment: Alignment, output: Path) -> str:
+    """The last sentence."""
+    look = f"bilex translate {output} WORD"
+    if alignment.held_out is not None:
+        return f"{_held_out(alignment, alignment.held_out)}; next: {look}"
+    measure = f"bilex evaluate {output} DICT"
+    known = "" if alignment.agreement is None else f"; {_agreement(alignment.agreement)}"
+    return f"No words were held out to measure it on{known}; next: {measure}, or {look}"
+
+
+def _learnt_from(alignment: Alignment, train: dict[str, Any]) -> str:
+    words = f"{train['sources_covered']:,} source words"
+    found = alignment.held_out
+    if found is not None and found.way != "second fit" and alignment.provenance["inputs"]["dev"] is None:
+        words += f", {found.words:,} of them held out{' at first' if found.way == 'before they were learnt' else ''}"
+    return f"from {train['pairs_covered']:,} of {train['pairs_total']:,} pairs ({words})"
+
+
+def _held_out(alignment: Alignment, found: HeldOut) -> str:
+    inputs = alignment.provenance["inputs"]
+    if inputs["dev"] is not None:
+        where = f"On {found.words:,} words of the dev dictionary"
+    else:
+        spelt = ", some only spelt alike," if inputs["spelling"] else ""
+        without = " that a second fit did without," if found.way == "second fit" else ""
+        where = f"On {found.words:,} {'' if without else 'held-out '}dictionary words{without}{spelt}"
+    shares = f"right for {found.p_at_1:.0f} % (first five: {found.p_at_5:.0f} %)"
+    later = ", before these words were learnt too" if found.way == "before they were learnt" else ""
+    few = "; so few words say little" if found.words < FEW_WORDS else ""
+    return f"{where} the first translation {'was' if later else 'is'} {shares}{later}{few}"
+
+
+def _agreement(found: Agreement) -> str:
+    return (
+        f"of the pairs found among the {found.words:,} most frequent words {found.percent:.0f} % agree with each other "
+        "(90 is very good, below 40 is nonsense)"
+    )

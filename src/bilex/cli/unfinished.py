@@ -1,0 +1,106 @@
+"""A run while it is made: RUN.partial with its checkpoints, on which one process works at a time."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from bilex.cli import options
+from bilex.cli.interruption import telling, this_command
+from bilex.disk import free_bytes, gigabytes, require_room
+from bilex.errors import AlignmentError
+from bilex.files import remove_folder, remove_leftovers
+from bilex.lock import LOCK, only_one
+from bilex.provenance import INPUTS, begin, check_same, is_same, read
+from bilex.trace import CHECKPOINT, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bilex.cli.training import Training
+    from bilex.fitting import Inputs
+
+CHECKPOINTS = 3
+"""With its checkpoints a run takes so many times its tables while it is made, at most."""
+
+
+def check_free(output: Path, partial: Path, *, resume: bool, force: bool) -> None:
+    """Refuse a place that is taken, by a run, the beginnings of one or another process, before any work is done."""
+    if partial.is_dir():
+        with only_one(partial / LOCK):
+            pass
+    if force or not resume:
+        _refuse_taken(output, None if resume else partial, force=force)
+
+
+def _refuse_taken(output: Path, partial: Path | None, *, force: bool) -> None:
+    if output.exists():
+        from bilex.run import check_free
+
+        check_free(output, replace=force)
+    if partial is not None and (partial / CHECKPOINT).exists():
+        raise AlignmentError(f"{partial} was left by a run that was interrupted: go on with --resume, or remove it")
+
+
+def is_finished(output: Path, partial: Path, inputs: Inputs, *, force: bool) -> bool:
+    """Whether there is nothing to go on with: the run is there. Another run is refused, or replaced with `force`."""
+    if not output.exists() or (force and (partial / CHECKPOINT).exists()):
+        return False
+    from bilex.run import describe
+
+    there = describe(output)["inputs"]
+    if force and not is_same(inputs.describe(), there):
+        return False
+    check_same(inputs.describe(), there, output)
+    return True
+
+
+def check_room(output: Path, inputs: Inputs) -> None:
+    """Refuse what the disk has no room for; say so if it may become too little."""
+    needed, free = inputs.least_bytes, free_bytes(output)
+    require_room(output, needed, "the run")
+    if free < CHECKPOINTS * needed:
+        options.say(
+            f"warning: {output} will take {gigabytes(needed)}, and checkpoints while it is made up to "
+            f"{gigabytes((CHECKPOINTS - 1) * needed)} more; {gigabytes(free)} are free"
+        )
+
+
+@contextmanager
+def kept(partial: Path, output: Path, inputs: Inputs, training: Training, resume: bool, force: bool) -> Iterator[Trace]:
+    """A trace with a folder for its checkpoints, on which one process works; removed when all is done.
+
+    What was interrupted before its first checkpoint is removed too: there is nothing to go on from.
+    """
+    trace = Trace(
+        training.hear, watcher=training.watch, folder=partial, warn=lambda text: options.say(f"warning: {text}")
+    )
+    with only_one(partial / LOCK), telling(lambda: _what_is_kept(partial, trace)):
+        try:
+            _refuse_taken(output, None if resume else partial, force=force)
+            _begin(partial, inputs)
+            yield trace
+        except BaseException:
+            if not (partial / CHECKPOINT).exists():
+                remove_folder(partial)
+            raise
+        remove_folder(partial)
+
+
+def _begin(partial: Path, inputs: Inputs) -> None:
+    """Go on with what was begun from the same inputs, or begin."""
+    remove_leftovers(partial)
+    if (partial / CHECKPOINT).exists():
+        check_same(inputs.describe(), read(partial / INPUTS, again="align"), partial)
+        options.say(f"going on from {partial}")
+    else:
+        begin(partial, inputs.describe())
+
+
+def _what_is_kept(partial: Path, trace: Trace) -> str:
+    if not (partial / CHECKPOINT).exists():
+        return "nothing was kept"
+    reached = {name.rpartition(".")[2]: value for name, value in (trace.kept or {}).items()}
+    places = [f"{name} {reached[name]}" for name in ("round", "epoch") if name in reached]
+    return f"go on from {', '.join(places) or partial} with{this_command('--resume')}"
