@@ -1,5 +1,6 @@
 import pytest
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bilex import SettingsError, get_method
 from bilex.normalize import unit
@@ -66,53 +67,58 @@ def test_free_projections_do_not(given):
     assert error(orthogonality="10") < error()
 
 
-INGREDIENTS = [
-    {"start": "random"},
-    {"start": "procrustes"},
-    {"activation": "none"},
-    {"activation": "tanh"},
-    {"activation": "sigmoid"},
-    {"projection": "linear"},
-    {"projection": "linear", "orthogonality": "1"},
-    {"tau_source": "0.99"},
-    {"tau_target": "0.4"},
-    {"context_cap": "2"},
-    {"hard": "0"},
-    {"random": "0"},
-    {"negatives": "fresh"},
-    {"warm_up": "1"},
-    {"ranking": "0", "lambda_1": "1"},
-    {"lambda_1": "1"},
-    {"lambda_1": "1", "distance": "squared"},
-    {"lambda_2": "1"},
-    {"lambda_2": "1", "regularize": "all"},
-    {"count": "pairs"},
-    {"learning_rate": "0.02", "decay": "true"},
-    {"two_way": "true"},
-    {"k": "3"},
-    {"batch": "16"},
-]
+@pytest.fixture
+def rates():
+    """The learning rates of all steps that are taken."""
+    found = []
+    hook = register_optimizer_step_pre_hook(lambda optimizer, *_: found.append(optimizer.param_groups[0]["lr"]))
+    yield found
+    hook.remove()
 
 
-def test_every_ingredient_counts(given):
-    """No two of the variants map the words alike."""
-    x, z, train, dev = given
-    second = torch.stack([train[:9, 0], train[9:18, 1]], 1)  # some words have two translations
-    given = x, z, torch.cat([train, second]), dev
-    variants = [{}, *INGREDIENTS]
-    scores = []
-    for settings in variants:
-        mapping = fit(given, dev=False, **settings)
-        scores.append(unit(mapping.source(x)) @ unit(mapping.target(z)).T)
-        assert scores[-1].isfinite().all()
-    for i, one in enumerate(scores):
-        for j in range(i):
-            assert (one - scores[j]).abs().max() > 1e-5, (variants[i], variants[j])
+class TestSchedule:
+    """80 pairs to train with. What is computed in a step, tests/training/test_ranking.py tells."""
 
+    @pytest.mark.parametrize(("batch", "steps"), [("32", 3), ("80", 1), ("7", 12)])
+    def test_an_epoch_is_all_pairs_in_batches(self, given, rates, batch, steps):
+        fit(given, dev=False, start="random", batch=batch, epochs="2", decay="false", learning_rate="0.003")
+        assert rates == [0.003] * steps * 2
 
-def test_refit_learns_from_dev_too(given, same):
-    more = {"patience": "9", "smooth": "1"}
-    assert not same(fit(given, **more), fit(given, refit="false", **more))
+    def test_the_rate_falls_to_0(self, given, rates):
+        fit(given, dev=False, start="random", batch="40", epochs="3", decay="true", learning_rate="0.6")
+        assert rates == pytest.approx([0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+
+    def test_after_epochs_without_a_better_one_it_ends(self, given):
+        """Nothing changes, so the start is the best."""
+        trace = Trace()
+        fit(
+            given,
+            trace=trace,
+            start="procrustes",
+            learning_rate="0",
+            epochs="9",
+            patience="4",
+            smooth="1",
+            refit="false",
+        )
+        assert [record["epoch"] for record in trace.records[1:]] == [0, 1, 2, 3, 4]
+
+    @pytest.mark.parametrize("smooth", [1, 2])
+    def test_the_epoch_is_chosen_by_the_mean_of_the_last_figures(self, given, smooth, same):
+        """Then it is trained for that long, once more on all pairs, or only until there."""
+        trace, more = Trace(), {"start": "random", "learning_rate": "0.05", "epochs": "3", "decay": "false"}
+        found = fit(given, trace=trace, smooth=str(smooth), **more)
+        dev = [record["dev"] for record in trace.records if record["stage"] == "choose"]
+        means = [sum(dev[max(0, i + 1 - smooth) : i + 1]) / min(i + 1, smooth) for i in range(4)]
+        chosen = means.index(max(means))
+        assert 0 < chosen < 3
+        refitted = [record for record in trace.records if record["stage"] == "refit"]
+        assert [record["epoch"] for record in refitted] == list(range(chosen + 1))
+        x, z, train, held_out = given
+        everything = x, z, torch.cat([train, held_out]), None
+        assert same(found, fit(everything, dev=False, **{**more, "epochs": str(chosen)}))
+        until = fit(given, smooth=str(smooth), refit="false", **more)
+        assert same(until, fit(given, dev=False, **{**more, "epochs": str(chosen)}))
 
 
 def test_training_lowers_the_ranking_loss(given):
