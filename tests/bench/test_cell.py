@@ -9,6 +9,7 @@ import pytest
 from bilex import align, get_method
 from bilex.bench.cell import run_task
 from bilex.bench.process import run_process
+from bilex.bench.results import write_cell
 from bilex.bench.task import Task
 from bilex.errors import AlignmentError, LexiconError
 from bilex.files import sha256
@@ -180,6 +181,26 @@ def test_a_process_of_its_own_gives_the_same(make_task, folder):
     assert ran.ranks == run_task(task, folder).ranks
     assert ran.threads == ran.provenance["made_with"]["threads"] == 1
     assert not (folder / "stale").exists(), "it had no key, so it was of no use"
+
+
+def test_a_cell_goes_on_from_its_own_checkpoint_alone(make_task, folder, monkeypatch):
+    """What another cell has left under the same name is thrown away; so is an old result."""
+    seen = []
+
+    def end_at_once(module, line, folder, **_):
+        seen.append(sorted(path.name for path in folder.iterdir()))
+        return "ended"
+
+    monkeypatch.setattr("bilex.bench.process.run_module", end_at_once)
+    task, other = make_task(RAPO), make_task(RAPO + "rng_seeds = [1]\n")
+    run_process(task, folder)
+    (folder / CHECKPOINT).touch()
+    write_cell(folder / "result.json", task.result("done", None))
+    again = run_process(task, folder)
+    assert (again.status, again.error) == ("error", "ended")
+    run_process(other, folder)
+    run_process(other, folder)
+    assert seen == [["key"], [CHECKPOINT, "key"], ["key"], ["key"]]
 
 
 def test_a_process_that_is_killed_is_an_error(make_task, folder):

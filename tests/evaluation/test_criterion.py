@@ -23,16 +23,17 @@ def test_standard_error():
     assert standard_error(torch.ones(3)) == 0
 
 
-def test_reciprocal_ranks():
+@pytest.mark.parametrize(("settings", "k"), [({}, 10), ({"k": 2}, 2), ({"k": 1000}, 40)])
+def test_reciprocal_ranks(settings, k):
     x, z = rows(40, 0), rows(50, 1)
-    dev = torch.tensor([[3, 1], [3, 4], [7, 2]])
-    penalty = (z @ x.T).topk(10).values.mean(1)
+    dev = torch.tensor([[3, 1], [3, 4], [7, 2], [9, 30], [20, 11], [33, 6]])
+    penalty = (z @ x.T).topk(k).values.mean(1)
     scores = 2 * x @ z.T - penalty
     expected = [
         max(1 / (1 + int((scores[word] > scores[word, j]).sum())) for j in targets)
-        for word, targets in ((3, (1, 4)), (7, (2,)))
+        for word, targets in ((3, (1, 4)), (7, (2,)), (9, (30,)), (20, (11,)), (33, (6,)))
     ]
-    assert reciprocal_ranks(x, z, dev).tolist() == pytest.approx(expected)
+    assert reciprocal_ranks(x, z, dev, **settings).tolist() == pytest.approx(expected)
 
 
 def test_words_without_a_pair_count_in_the_mean_cosine():
@@ -41,13 +42,14 @@ def test_words_without_a_pair_count_in_the_mean_cosine():
 
 
 @pytest.mark.parametrize("max_rank", [1000, 30, 12])
-def test_translated_cosine(max_rank):
+@pytest.mark.parametrize(("settings", "k"), [({}, 10), ({"k": 2}, 2), ({"k": 6}, 6)])
+def test_translated_cosine(max_rank, settings, k):
     x, z = rows(40, 0), rows(50, 1)
     cosines = x @ z.T
-    best = (2 * cosines - cosines.T.topk(10).values.mean(1)).argmax(1)
+    best = (2 * cosines - cosines.T.topk(k).values.mean(1)).argmax(1)
     expected = [float(cosines[i, j]) for i, j in enumerate(best.tolist()) if i < max_rank and j < max_rank]
     for near in (None, Near.search(x, z, 10), Near.search(x, z, 15)):
-        found = translated_cosine(x, z, max_rank=max_rank, near=near)
+        found = translated_cosine(x, z, max_rank=max_rank, near=near, **settings)
         assert found == pytest.approx(sum(expected) / len(expected))
 
 
@@ -89,6 +91,31 @@ def test_pairs_of_one_piece_agree():
     pairs = torch.arange(400).repeat(2, 1).T
     assert agreement(x, z, pairs, torch.Generator()) > 0.95
     assert agreement(x, z, pairs[:20], torch.Generator()) < 0.95  # too few to fit a map to half of them
+
+
+@pytest.mark.parametrize(("settings", "k"), [({}, 10), ({"k": 2}, 2)])
+@pytest.mark.parametrize(("pairs", "fitted"), [(60, 16), (20, 10)])
+def test_agreement_as_written_out(settings, k, pairs, fitted):
+    """A map is fitted to some of the pairs, drawn at random: does CSLS under it give back the others?"""
+    x, z = rows(70, 0), unit(rows(70, 0).roll(1, 1) + 0.8 * rows(70, 1))
+    pairs = torch.arange(pairs).repeat(2, 1).T
+    order = torch.randperm(len(pairs), generator=torch.Generator().manual_seed(3))
+    some, others = pairs[order[:fitted]], pairs[order[fitted:]]
+    u, _, vt = torch.linalg.svd(x[some[:, 0]].T @ z[some[:, 1]])
+    cosines = x @ u @ vt @ z.T
+    best = (2 * cosines - cosines.T.topk(k).values.mean(1)).argmax(1)
+    expected = sum(int(best[i]) == j for i, j in others.tolist()) / len(others)
+    assert 0.1 < expected < 0.9
+    assert agreement(x, z, pairs, torch.Generator().manual_seed(3), **settings) == pytest.approx(expected)
+
+
+def test_agreement_does_not_depend_on_the_order_of_the_pairs():
+    """Three of four are of one piece, one is nonsense: wherever those stand, chance takes of both."""
+    x = rows(200, 0)
+    z = torch.cat([x[:150], rows(50, 1)])
+    pairs = torch.arange(200).repeat(2, 1).T
+    found = [agreement(x, z, given, torch.Generator().manual_seed(0)) for given in (pairs, pairs.flip(0))]
+    assert all(0.4 < share < 0.8 for share in found)
 
 
 def test_pairs_of_a_map_that_only_suits_itself_do_not():

@@ -48,6 +48,19 @@ def test_the_best_by_score_and_bias_of_those_with_a_coin(keep):
     torch.testing.assert_close(found.values[:, 0], scores.amax(1))
 
 
+@pytest.mark.parametrize(("n", "m"), [(7, 5), (5, 5), (3, 2), (7, 6), (4, 5)])
+def test_blocks_of_any_size(n, m):
+    """Coins are drawn four at a time; what is left of the last four is not looked at."""
+    x, z = rows(n), rows(m, rng_seed=1)
+    coins = torch.randint(-(2**63), 2**63 - 1, (-(-n * m // 4),), generator=torch.Generator().manual_seed(0))
+    looked_at = coins.view(torch.int16)[: n * m].view(n, m) >= 0
+    scores = (x @ z.T).masked_fill(~looked_at, -torch.inf)
+    found, some = draw(x, z, 0.5), looked_at.any(1)
+    assert int(some.sum()) > 0
+    assert found.indices[some, 0].tolist() == scores.argmax(1)[some].tolist()
+    torch.testing.assert_close(found.values[some, 0], scores.amax(1)[some])
+
+
 def _after(count):
     generator = torch.Generator().manual_seed(0)
     torch.randint(-(2**63), 2**63 - 1, (count,), generator=generator)

@@ -25,17 +25,21 @@ def slow_links(rows, neighbours, degree):
     return {frozenset(pair) for pair in mutual[: round(degree * len(rows) / 2)]}
 
 
-def slow_cliques(rows, edges, least):
-    """Every set of words that is one and cannot be larger; then the best for each central word."""
-    n = len(rows)
+def whole_cliques(n, edges):
+    """Every set of words that is one and cannot be larger."""
     near = [{j for j in range(n) if frozenset((i, j)) in edges} for i in range(n)]
     whole, larger = set(), {frozenset(edge) for edge in edges}
     while larger:
         grown = {clique | {word} for clique in larger for word in set.intersection(*(near[i] for i in clique))}
         whole |= {clique for clique in larger if not set.intersection(*(near[i] for i in clique))}
         larger = grown
+    return whole
+
+
+def slow_cliques(rows, edges, least):
+    """The best one for each central word."""
     best = {}
-    for clique in whole:
+    for clique in whole_cliques(len(rows), edges):
         if len(clique) >= least:
             mean = unit(rows[list(clique)].mean(0, keepdim=True))[0]
             closeness = {word: float(rows[word] @ mean) for word in clique}
@@ -56,9 +60,15 @@ def test_links_and_cliques_as_written_out(rows, neighbours, degree):
 
 
 def test_no_more_than_the_largest_are_kept(rows, monkeypatch):
-    every = find_cliques(rows, neighbours=10, degree=100.0, least=2)
-    monkeypatch.setattr(cliques, "MOST", 5)
-    assert len(find_cliques(rows, neighbours=10, degree=100.0, least=2).central) <= 5 < len(every.central)
+    """So many that those of five words and more are, and no smaller one."""
+    edges = slow_links(rows, 10, 100.0)
+    sizes = [len(clique) for clique in whole_cliques(len(rows), edges)]
+    assert min(sizes) == 2
+    monkeypatch.setattr(cliques, "MOST", sum(size >= 5 for size in sizes))
+    found, expected = find_cliques(rows, neighbours=10, degree=100.0, least=2), slow_cliques(rows, edges, 5)
+    assert found.central.tolist() == list(expected)
+    torch.testing.assert_close(found.vectors, torch.stack(list(expected.values())))
+    assert expected.keys() < slow_cliques(rows, edges, 2).keys()
 
 
 def test_no_cliques(rows):

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from bilex import SettingsError
+from bilex.induction import neighbours
 from bilex.induction.neighbours import LEAST_JUDGED, RARE_FROM, Induced, Induction, Near, surest
 from bilex.normalize import unit
 
@@ -71,6 +72,27 @@ def test_from_neighbours_that_are_known(settings):
     assert found.pairs.tolist() == expected.pairs.tolist()
     torch.testing.assert_close(found.scores, expected.scores)
     assert found.best_cosine == pytest.approx(expected.best_cosine)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward", "mutual"])
+@pytest.mark.parametrize("max_rank", [1000, 25])
+def test_chance_in_tables_whose_products_are_too_many_to_be_kept(monkeypatch, direction, max_rank):
+    """The same coins for the same scores; and nowhere all products."""
+    x, z, best_of_some, kept = rows(60), rows(50, rng_seed=1), neighbours.best_of_some, []
+
+    def spy(*args, matrix, **more):
+        kept.append(matrix is not None)
+        return best_of_some(*args, matrix=matrix, **more)
+
+    monkeypatch.setattr(neighbours, "best_of_some", spy)
+    found = []
+    for most in (60 * 50, 60 * 50 - 1):
+        monkeypatch.setattr(neighbours, "KEPT", most)
+        found.append(induce(x, z, keep=0.4, direction=direction, max_rank=max_rank, candidates=1000))
+    assert found[0].pairs.tolist() == found[1].pairs.tolist()
+    torch.testing.assert_close(found[0].scores, found[1].scores)
+    searches = 2 if direction == "mutual" else 1
+    assert kept == [True] * searches + [False] * searches
 
 
 @pytest.mark.parametrize("keep", [1.0, 0.4])

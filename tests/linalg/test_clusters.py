@@ -54,6 +54,16 @@ def test_never_more_than_over_all_rows(n, budget):
     torch.testing.assert_close(found.values, probe(queries, cluster(rows), n).values)
 
 
+@pytest.mark.parametrize("n", [1, 10])
+@pytest.mark.parametrize("rows", [600, 2000])
+def test_probe_stays_within_its_budget(monkeypatch, peak_bytes, rows, n):
+    """Where all queries look into a few large clusters."""
+    monkeypatch.setattr(module, "SIZE", 400)
+    made, queries, budget = cluster(table(rows, 0)), table(20_000, 1), 8 * 2**20
+    result = 2 * len(queries) * n * (4 + 8)  # in the order of the clusters, and of the table
+    assert peak_bytes(lambda: probe(queries, made, n, budget=budget)) - result <= budget
+
+
 def test_all_rows_are_searched_where_the_clusters_have_too_few():
     rows, queries = table(203, 0), table(50, 1)
     torch.testing.assert_close(probe(queries, cluster(rows), 150).values, (queries @ rows.T).topk(150).values)

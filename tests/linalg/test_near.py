@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 
@@ -53,11 +55,23 @@ def test_rows_of_any_length_zero_rows_and_equal_rows():
 
 
 def test_where_nearly_all_are_near_they_are_all_found():
+    """Of 600 rows, all but a few of the 179,700 pairs; their heads would save nothing, so the rows themselves do."""
     table = unit(skewed(600, 300) + 5)
-    heads = near._heads(table, 0.5)
+    assert near._heads(table, 0.5) is table
     assert found(table, 0.5) == brute(table, 0.5)
-    assert len(found(table, 0.5)) > 100_000
-    assert heads.shape[0] == 600
+    assert len(found(table, 0.5)) > 179_000
+
+
+@pytest.mark.parametrize("short", [2e-6, 8e-6])
+def test_pairs_just_above_the_level_are_found_though_bounds_are_a_little_too_low(monkeypatch, short):
+    """By less than `ROUNDING`, which is what rounding may take off them."""
+    angles = torch.arange(2000) * 0.003
+    table = torch.zeros(2000, 300)
+    table[:, 0], table[:, 1] = angles.cos(), angles.sin()  # the heads have all there is to a product
+    heads, level = near._heads, math.cos(5 * 0.003) - 1e-6
+    monkeypatch.setattr(near, "_heads", lambda *of: heads(*of) * (1 - short) ** 0.5)
+    assert near._heads(table, level).shape[1] == 33
+    assert found(table, level) == [(i, j) for i in range(2000) for j in range(i + 1, min(i + 6, 2000))]
 
 
 def test_blocks_of_any_size_find_the_same(monkeypatch):

@@ -4,7 +4,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.profiler import ProfilerActivity, profile
 
 from bilex.linalg import best, blocks
 from bilex.linalg import ranks as ranking
@@ -287,18 +286,6 @@ def test_scores_that_are_no_numbers_never_look_like_success():
     assert found[1] == 40
 
 
-def peak_bytes(call):
-    """The most memory that torch held at a time during the call, beyond what it held before."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
-        call()
-    events = [event for event in profiled.profiler.kineto_results.events() if event.name() == "[memory]"]
-    held = peak = 0
-    for event in sorted(events, key=lambda event: event.start_ns()):
-        held += event.nbytes()
-        peak = max(peak, held)
-    return peak
-
-
 def hard_tables(kind, m, queries=600):
     """Random; ever better keys for all queries; or for one query in ten, while the others see one now and then."""
     rising = torch.arange(m, dtype=torch.float32)
@@ -314,7 +301,7 @@ def hard_tables(kind, m, queries=600):
 
 @pytest.mark.parametrize("kind", ["random", "ascending", "uneven"])
 @pytest.mark.parametrize(("m", "n"), [(10_000, 10), (9_999, 10), (1_001, 10), (10_000, 100), (12_000, 500)])
-def test_topk_stays_within_its_budget(kind, m, n):
+def test_topk_stays_within_its_budget(peak_bytes, kind, m, n):
     queries, keys = hard_tables(kind, m)
     result = 2 * len(queries) * n * (4 + 8)  # as parts, and put together
     budget = 8 * MIB
@@ -331,7 +318,7 @@ def test_topk_stays_within_its_budget(kind, m, n):
     ],
     ids=["logsumexp", "ranks", "ranks with bias", "both ways"],
 )
-def test_the_others_stay_within_their_budget(call):
+def test_the_others_stay_within_their_budget(peak_bytes, call):
     x, z = hard_tables("random", 9_999)
     assert peak_bytes(lambda: call(x, z, 8 * MIB)) <= 8 * MIB
 

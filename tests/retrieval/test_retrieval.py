@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from bilex.errors import SettingsError
+from bilex.linalg.blocks import KEY_BLOCK
 from bilex.retrieval import CSLS, RETRIEVALS, InvertedSoftmax, Nearest
 
 CHOICES = [CSLS(), CSLS(k=3), Nearest(), InvertedSoftmax(), InvertedSoftmax(beta=5.0)]
@@ -104,6 +105,18 @@ class TestAgainstTheFormula:
         scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)[:, :20]
         assert_same(retrieval.index(*tables).topk(own, 6, direction, first=20), scores, 6)
         assert retrieval.index(*tables).topk(own, 50, direction, first=20).values.shape == (len(own), 20)
+
+    @pytest.mark.parametrize("n", [1, 4])
+    def test_first_where_the_table_is_more_than_a_block(self, tables, retrieval, direction, n):
+        """And what is left of the last block is not all of it."""
+        long = torch.cat([tables[1], normal(2 * KEY_BLOCK, 2)])
+        both = (tables[0][:30], long) if direction == "forward" else (long, tables[0][:30])
+        own, candidates = whole(both, direction)
+        scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)[:, : KEY_BLOCK + 50]
+        index = retrieval.index(*both)
+        assert_same(index.topk(own, n, direction, first=KEY_BLOCK + 50), scores, n)
+        index.prepare()
+        assert_same(index.topk(own, n, direction, first=KEY_BLOCK + 50, rows=torch.arange(30)), scores, n)
 
     def test_ranks(self, tables, retrieval, direction):
         own, candidates = whole(tables, direction)

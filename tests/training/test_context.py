@@ -89,6 +89,9 @@ def test_their_table_is_known_again():
     assert found.belong_to(x.clone())
     assert not found.belong_to(x[:-1])
     assert not found.belong_to(x.flip(0))
+    other = unit(normal(300, 4, rng_seed=1))
+    for same in (1, 150, 290):  # it begins as the table does
+        assert not found.belong_to(torch.cat([x[:same], other[same:]]))
 
 
 @pytest.mark.parametrize("cap", [None, 20])

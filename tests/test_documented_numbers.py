@@ -1,0 +1,92 @@
+"""Numbers that documents state are those of the code. Settings of methods: tests/methods/test_defaults.py."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from bilex import get_method
+from bilex.evaluation.hubness import hubness
+from bilex.retrieval import CSLS, InvertedSoftmax
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+STATED = [
+    ("rapo", "the 32 nearest words", "training.penalty.WIDTH", 32),
+    ("rapo", "measured on 512 words", "training.penalty.SAMPLE", 512),
+    ("rapo", "beyond a mean of 0.01", "training.penalty.TOLERANCE", 0.01),
+    ("rapo", "50,000 words or more", "training.penalty.LARGE", 50_000),
+    ("performance", "measured on 512 words", "training.penalty.SAMPLE", 512),
+    ("performance", "above 0.01", "training.penalty.TOLERANCE", 0.01),
+    ("performance", "50,000 words or more", "training.penalty.LARGE", 50_000),
+    ("performance", "groups of 32 candidates", "linalg.best.LANES", 32),
+    ("performance", "from 2,000 words on", "linalg.rounded.LEAST_KEYS", 2000),
+    ("performance", "less than half of a few lists", "linalg.topk.HOPELESS", 0.5),
+    ("evaluation", "at least 20,000 words", "retrieval.base.FEWEST", 20_000),
+    ("evaluation", "more than half of the target words", "retrieval.partial.MOST", 0.5),
+    ("evaluation", "more than 5 source words", "linalg.topk.SPARE", 5),
+    ("little-dictionary", "four bands of frequency", "induction.initial.BANDS", (100, 400, 1500)),  # and the rest
+    ("formats", "at most 65,536 numbers", "io.size.WIDEST", 65_536),
+    ("formats", "the first 100 lines", "io.layout.SAMPLE", 100),
+    ("tuning", "eight trials at random", "tune.study.STARTUP", 8),
+    ("tuning", "from 20 finished trials on", "tune.plots.ENOUGH", 20),
+    ("commands", "[default: 30, without --trials]", "cli.tune.MINUTES", 30),
+]
+SETTINGS = [
+    ("little-dictionary", "15,000 most frequent (`induction.max_rank`)", "rapo_semi", "induction.max_rank", 15_000),
+    ("little-dictionary", "among 40,000 (`induction.candidates`)", "rapo_semi", "induction.candidates", 40_000),
+    ("little-dictionary", "nine in ten dev words (`precision=0.9`)", "rapo_semi", "precision", 0.9),
+    ("little-dictionary", "at least a third of all (`least_share=0.35`)", "rapo_semi", "least_share", 0.35),
+    ("little-dictionary", "One round of this (`rounds=1`)", "rapo_semi", "rounds", 1),
+    ("little-dictionary", "Fewer than 100 dev words (`least_dev`)", "rapo_semi", "least_dev", 100),
+    ("little-dictionary", "fewer than 1,500 source words (`few`)", "rapo_semi", "few", 1500),
+    ("little-dictionary", "the 4,000 most frequent words", "rapo_semi", "initial.first", 4000),
+    ("little-dictionary", "rounds among 20,000", "rapo_semi", "initial.max_rank", 20_000),
+    ("little-dictionary", "Under 40 % (`initial.least_agreement`)", "rapo_semi", "initial.least_agreement", 0.4),
+    ("little-dictionary", "half of the pairs in the first", "rapo_unsupervised", "least_share", 0.5),
+    ("rapo", "its 10 nearest words", "rapo", "k", 10),
+    ("rapo", "| `start` | `geomm` |", "rapo", "start", "geomm"),
+    ("rapo", "| `count` | `words` |", "rapo", "count", "words"),
+    ("rapo", "| `negatives` | `shared` |", "rapo", "negatives", "shared"),
+    ("rapo", "| `lambda_1` | 0 |", "rapo", "lambda_1", 0),
+    ("rapo", "| `decay` | `true` |", "rapo", "decay", True),
+    ("rapo", "| `regularize` | `adapters` |", "rapo", "regularize", "adapters"),
+]
+
+
+def page(name):
+    """A document without the places where its lines end."""
+    return re.sub(r"\s+", " ", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("document", "words", "place", "value"), STATED, ids=[f"{s[0]}: {s[1]}" for s in STATED])
+def test_a_number(document, words, place, value):
+    module, _, name = place.rpartition(".")
+    assert words in page(document)
+    assert getattr(importlib.import_module(f"bilex.{module}"), name) == value
+
+
+@pytest.mark.parametrize(("document", "words", "method", "setting", "value"), SETTINGS, ids=[s[1] for s in SETTINGS])
+def test_a_setting(document, words, method, setting, value):
+    found = get_method(method)
+    for name in setting.split("."):
+        found = getattr(found, name)
+    assert words in page(document)
+    assert found == value
+
+
+def test_retrieval():
+    assert "k = 10 unless --k says otherwise" in page("evaluation")
+    assert "β is `--beta`" in page("evaluation")
+    assert (CSLS().k, InvertedSoftmax().beta, inspect.signature(hubness).parameters["k"].default) == (10, 30.0, 10)
+
+
+def test_the_explorer():
+    pytest.importorskip("uvicorn", reason="the extra `explore` is not installed")
+    from bilex.explorer import protocol, server
+
+    assert "ten seconds to arrive, header and body, and at most 100 connections are open" in page("explore")
+    assert (protocol.REQUEST_SECONDS, protocol.CONNECTIONS) == (10, 100)
+    assert "http://127.0.0.1:8421/" in page("own-vectors")
+    assert server.PORT == 8421
