@@ -40,6 +40,15 @@ class Neighbourhoods:
         """x̄ of every word: (n, d)."""
         return embedding_bag(self.members, table, self.offsets, mode="mean", include_last_offset=True)
 
+    def check(self) -> None:
+        """ValueError unless there is a list for each word, none of them empty, and its members are words."""
+        n = len(self.offsets) - 1
+        begins, ends = self.offsets[:-1], self.offsets[1:]
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.members) or not (begins < ends).all():
+            raise ValueError("the offsets of contexts do not fit their members")
+        if self.members.min() < 0 or self.members.max() >= n:
+            raise ValueError(f"the contexts have members that are none of {n:,} words")
+
     def belong_to(self, table: Tensor) -> bool:
         """Whether this is the table that they were found in."""
         return len(table) == len(self.offsets) - 1 and torch.allclose(_probe(table), self.probe, rtol=0, atol=1e-5)
