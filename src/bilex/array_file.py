@@ -24,7 +24,7 @@ def write_arrays(path: Path, arrays: dict[str, Tensor], notes: dict[str, str] | 
     from safetensors.torch import save
 
     plain = {name: array.detach().cpu().clone(memory_format=torch.contiguous_format) for name, array in arrays.items()}
-    told = to_json({**(notes or {}), CHECKSUM: _checksum(plain, notes or {})})
+    told = to_json({**(notes or {}), CHECKSUM: checksum_of(plain, notes or {})})
     with replacing(path) as temporary:
         temporary.write_bytes(save(plain, metadata={METADATA: told}))
 
@@ -48,12 +48,12 @@ def read_arrays(path: Path, *, checksum: bool = True) -> tuple[dict[str, Tensor]
         return arrays, {}
     notes = from_json(metadata.get(METADATA, "{}"))
     check_form(notes, dict[str, str])
-    if (known := notes.pop(CHECKSUM, None)) != _checksum(arrays, notes):
+    if (known := notes.pop(CHECKSUM, None)) != checksum_of(arrays, notes):
         raise ValueError("its checksum is wrong" if known else "it has no checksum")
     return arrays, notes
 
 
-def _checksum(arrays: dict[str, Tensor], notes: dict[str, str]) -> str:
+def checksum_of(arrays: dict[str, Tensor], notes: dict[str, str]) -> str:
     """SHA-256 over names, types, shapes and bytes."""
     import torch
 

@@ -9,11 +9,12 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-Kind = Literal["float", "int64", "int32", "bool"]
+Kind = Literal["float", "int64", "int32", "uint8", "bool"]
 _TYPES: dict[Kind, tuple[torch.dtype, ...]] = {
     "float": (torch.float32, torch.float64, torch.float16, torch.bfloat16),
     "int64": (torch.int64,),
     "int32": (torch.int32,),
+    "uint8": (torch.uint8,),
     "bool": (torch.bool,),
 }
 
@@ -46,6 +47,12 @@ def check_arrays(arrays: dict[str, Tensor], forms: Forms, sizes: dict[str, int] 
     for name, array in arrays.items():
         _check_kind(name, array, forms[name])
         _check_shape(name, tuple(array.shape), forms[name].shape, known)
+
+
+def check_rows(name: str, rows: Tensor, count: int) -> None:
+    """ValueError unless all numbers are rows of a table of so many."""
+    if rows.numel() and not 0 <= int(rows.min()) <= int(rows.max()) < count:
+        raise ValueError(f"the array {name!r} has rows that a table of {count:,} has not")
 
 
 def _check_kind(name: str, array: Tensor, form: ArrayForm) -> None:

@@ -100,13 +100,13 @@ def nested_arrays(mapping: Mapping, prefix: str) -> dict[str, Tensor]:
     return {f"{prefix}{mapping.kind}.{name}": array for name, array in mapping.arrays().items()}
 
 
-def nested_mapping(arrays: dict[str, Tensor], prefix: str) -> Mapping | None:
+def nested_mapping(arrays: dict[str, Tensor], prefix: str, sizes: dict[str, int] | None = None) -> Mapping | None:
     """The inverse of `nested_arrays`; none if there are no arrays of that prefix."""
     found = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     if not found:
         return None
     kind = next(iter(found)).partition(".")[0]
-    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()})
+    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()}, sizes)
 
 
 def mapping_from_arrays(kind: str, arrays: dict[str, Tensor], sizes: dict[str, int] | None = None) -> Mapping:

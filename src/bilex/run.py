@@ -157,9 +157,7 @@ def _load_train(path: Path, description: dict[str, Any]) -> Lexicon:
     return Lexicon.read(path / TRAIN, separator="tab")
 
 
-def _load_mapping(
-    path: Path, description: dict[str, Any], device: torch.device
-) -> tuple[Mapping, list[Normalizer]]:
+def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:
     """The mapping and both normalizers, of arrays in their forms."""
     import_mapping_kinds()
     prefix, kind, steps = "mapping.", description["mapping"], description["normalize"]

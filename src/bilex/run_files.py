@@ -40,6 +40,13 @@ def check_places(folder: Path) -> None:
         check_inside(folder, cache.iterdir(), kind="a folder")
 
 
+def check_unfinished(folder: Path, names: Iterable[str]) -> None:
+    """Refuse a folder of checkpoints that is somewhere else, or in which something stands for a file that is none."""
+    if folder.is_symlink():
+        raise AlignmentError(f"{folder}: this is a link, and nothing is written where it leads to; remove it")
+    check_inside(folder, (folder / name for name in names))
+
+
 def check_inside(folder: Path, paths: Iterable[Path], *, kind: str | None = None) -> None:
     """Refuse links that lead out of the folder, and all that is neither a file nor of the kind that is allowed."""
     for path in paths:
