@@ -6,7 +6,15 @@ from contextlib import closing
 import pytest
 
 from bilex.errors import AlignmentError
-from bilex.run_files import CORRECTIONS, SAVED, check_files, check_inside, check_places, check_unfinished, describe_files
+from bilex.run_files import (
+    CORRECTIONS,
+    SAVED,
+    check_files,
+    check_inside,
+    check_places,
+    check_unfinished,
+    describe_files,
+)
 
 NAMES = ["alignment.json", *SAVED, CORRECTIONS, f"{CORRECTIONS}-wal", f"{CORRECTIONS}-journal", "cache"]
 

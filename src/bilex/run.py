@@ -69,6 +69,12 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
         **alignment.provenance,
     }
     try:
+        check_form(description, Description)
+    except ValueError as error:
+        raise AlignmentError(
+            f"{path}: cannot be written, for it could not be opened again (its provenance: {error}); align again"
+        ) from error
+    try:
         may_replace = (lambda aside: check_replaceable(path, aside)) if replace else None
         with replacing_folder(path, may_replace=may_replace) as folder:
             (folder / MAPPING).write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))

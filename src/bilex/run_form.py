@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
+from bilex.evaluation.held_out import Agreement, HeldOut  # noqa: TC001 (read by msgspec)
+
 FORMAT = {"format": "bilex-alignment", "version": 1}
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Positive = Annotated[int, Meta(ge=1, le=2**63 - 1)]
@@ -89,4 +91,6 @@ class Description(TypedDict):
     protocol: str
     train_coverage: Coverage
     dev_coverage: Coverage | None
+    held_out: NotRequired[HeldOut | None]
+    agreement: NotRequired[Agreement | None]
     made_with: Versions

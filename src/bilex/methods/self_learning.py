@@ -211,7 +211,8 @@ class _Rounds:
         """The inverse of `arrays`."""
         with state.unpacking():
             own = {name: array for name, array in state.arrays.items() if "." not in name}
-            check_arrays(own, FORMS | {name: ArrayForm.of(own[name]) for name in ("scores", "kept_scores", "generator")})
+            forms = FORMS | {name: ArrayForm((len(own[name]),)) for name in ("scores", "kept_scores")}
+            check_arrays(own, forms | {"generator": ArrayForm.of(generator.get_state())})
             for name in ("pairs", "kept_pairs"):
                 check_rows(name, own[name][:, 0], len(x))
                 check_rows(name, own[name][:, 1], len(z))

@@ -188,6 +188,8 @@ class _Run:
         check_arrays(state.arrays, forms)
         if any(array.min() < 0 for name, array in state.arrays.items() if name.endswith((".step", ".exp_avg_sq"))):
             raise ValueError("the state of the optimizer has numbers below 0")
+        if min(state.values[name] for name in ("epoch", "best_epoch")) < 0:  # type: ignore[operator,type-var]
+            raise ValueError("the epochs are below 0")
 
 
 class Values(TypedDict):
