@@ -61,6 +61,36 @@ def no_waiting_for_the_disk():
         yield
 
 
+@pytest.fixture(scope="session")
+def damages():
+    """What may be found in a file instead of an array: what is wrong with it, and the array, or none."""
+    return damaged_arrays
+
+
+def damaged_arrays(array):
+    import torch
+
+    yield "missing", None
+    yield "rank", array[None].contiguous()
+    yield "type", array.to(torch.complex64)
+    if array.is_floating_point():
+        for number in ("nan", "inf"):
+            damaged = array.clone().reshape(-1)
+            if damaged.numel():
+                damaged[-1] = float(number)
+                yield number, damaged.reshape(array.shape)
+        yield "huge", torch.full_like(array, 3e38)
+        yield "double", torch.full_like(array, 1e300, dtype=torch.float64)
+    else:
+        yield "far", array + 2**30
+        yield "negative", -1 - array
+    if array.ndim:
+        yield "shorter", array[:-1].contiguous()
+        yield "empty", array[:0].contiguous()
+        yield "longer", torch.cat([array, array[:1]])
+        yield "narrower", array[..., :1].contiguous()
+
+
 class World(NamedTuple):
     """Two tables, and a dictionary in two parts that share no source word."""
 

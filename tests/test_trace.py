@@ -1,11 +1,13 @@
 import errno
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from bilex.array_file import write_arrays
 from bilex.errors import CheckpointError
 from bilex.trace import CHECKPOINT, Trace
 
@@ -71,6 +73,70 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
     (tmp_path / CHECKPOINT).write_bytes(save({"w": torch.zeros(1)}) if damage is None else damage)
     with pytest.raises(CheckpointError, match="cannot be read"):
         Trace(folder=tmp_path).restore()
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {},
+        {"values": "{}"},
+        {"values": "[]", "records": "[]"},
+        {"values": "{}", "records": "[3]"},
+        {"values": '{"a": [1]}', "records": "[]"},
+        {"values": "{", "records": "[]"},
+        {"values": "{}", "records": "[" * 5000},
+    ],
+)
+def test_notes_of_a_checkpoint_that_are_none(tmp_path, notes):
+    write_arrays(tmp_path / CHECKPOINT, {"w": torch.zeros(1)}, notes)
+    with pytest.raises(CheckpointError, match=r"cannot be read: .*; remove .* and align again"):
+        Trace(folder=tmp_path).restore()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_what_is_no_number_is_null_in_every_file(tmp_path, number):
+    trace = Trace(folder=tmp_path)
+    trace(loss=number)
+    trace.write(tmp_path / "trace.jsonl")
+    trace.checkpoint({"w": torch.zeros(1)}, best=number)
+    assert (tmp_path / "trace.jsonl").read_text() == '{"loss": null}\n'
+    again = Trace(folder=tmp_path)
+    assert again.restore().values == {"best": None}
+    assert again.records == Trace.read(tmp_path / "trace.jsonl").records == [{"loss": None}]
+
+
+def test_a_bit_that_has_changed_is_noticed(tmp_path):
+    Trace(folder=tmp_path).checkpoint({"w": torch.ones(4)}, epoch=1)
+    data = bytearray((tmp_path / CHECKPOINT).read_bytes())
+    data[-3] ^= 4
+    (tmp_path / CHECKPOINT).write_bytes(data)
+    with pytest.raises(CheckpointError, match="its checksum is wrong"):
+        Trace(folder=tmp_path).restore()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
+def test_what_stands_for_a_checkpoint_is_not_waited_for(tmp_path, kind):
+    folder = tmp_path / "run.partial"
+    folder.mkdir()
+    path = folder / CHECKPOINT
+    if kind == "link":
+        Trace(folder=tmp_path).checkpoint({"w": torch.ones(4)}, epoch=1)
+        path.symlink_to(tmp_path / CHECKPOINT)
+    else:
+        os.mkfifo(path) if kind == "pipe" else path.mkdir()
+    with pytest.raises(CheckpointError, match=f"this is a {kind}"):
+        Trace(folder=folder).restore()
+
+
+def test_what_goes_wrong_while_a_state_is_taken_over_is_a_sentence(tmp_path):
+    Trace(folder=tmp_path).checkpoint({"w": torch.ones(4)}, epoch=1)
+    state = Trace(folder=tmp_path).restore()
+    for wrong in (lambda: state.arrays["v"], lambda: int(None), lambda: torch.ones(2) @ state.arrays["w"]):
+        with (
+            pytest.raises(CheckpointError, match=r"damaged, or of another method .* and align again"),
+            state.unpacking(),
+        ):
+            wrong()
 
 
 def test_a_part_of_longer_work(tmp_path):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bilex.array_file import METADATA
 from fuzzing.mutators import WORDS, mutate_bytes, mutate_json
 
 if TYPE_CHECKING:
@@ -39,13 +40,15 @@ def mutate_safetensors(data: bytes, rng: Random) -> bytes:
 
 
 def mutate_checkpoint(data: bytes, rng: Random) -> bytes:
-    """The same; or the JSON texts in its metadata are others."""
+    """The same; or the JSON texts in its notes are others."""
     if rng.random() < 0.5:
         return mutate_safetensors(data, rng)
     metadata, arrays = _parse(data)
-    name = rng.choice(sorted(metadata or {"values": "{}"}))
-    with suppress(ValueError, KeyError):
-        metadata[name] = mutate_json(metadata[name].encode(), rng).decode()
+    with suppress(ValueError, KeyError, AttributeError):
+        notes = json.loads(metadata[METADATA])
+        name = rng.choice(["values", "values", "records", "more"])
+        notes[name] = mutate_json(notes.get(name, "{}").encode(), rng).decode()
+        metadata[METADATA] = json.dumps(notes)
     return _build(metadata, arrays)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import socket
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Special:
-    """What may stand where a file should: a link to a path, a folder, or a pipe (FIFO) that nobody writes to."""
+    """What may stand where a file should: a link to a path, a folder, a socket, a pipe (FIFO) that nobody writes to."""
 
     kind: str
     to: str = ""
@@ -46,6 +48,9 @@ class Input:
                 path.symlink_to(content.to)
             elif content.kind == "folder":
                 path.mkdir()
+            elif content.kind == "socket":
+                with closing(socket.socket(socket.AF_UNIX)) as made:
+                    made.bind(str(path))
             else:
                 os.mkfifo(path)
 

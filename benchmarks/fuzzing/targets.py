@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import shutil
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bilex.alignment import Alignment
+from bilex.cli import main
 from bilex.errors import BilexError
 from bilex.explorer.corrected import corrected
 from bilex.explorer.corrections import Corrections
@@ -17,8 +19,13 @@ from bilex.io.inspection import inspect_table
 from bilex.lexicon import Lexicon
 from bilex.methods.base import get_method
 from bilex.provenance import INPUTS, check_same, read
+from bilex.report.page import page
+from bilex.report.run_report import make_run_report
 from bilex.retrieval import CSLS, InvertedSoftmax, Nearest
+from bilex.run import describe
+from bilex.run_files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING
 from bilex.settings_file import read_settings
+from bilex.strict_json import to_json
 from bilex.table import EmbeddingTable
 from bilex.trace import CHECKPOINT, Trace
 from fuzzing.checks import check_finite, check_json, check_text
@@ -34,6 +41,7 @@ from fuzzing.containers import (
 from fuzzing.corpus import CHECKPOINTS, RUNS
 from fuzzing.inputs import Files, Special
 from fuzzing.mutators import mutate_bytes, mutate_json, mutate_json_lines, mutate_lines, some
+from fuzzing.seals import seal_arrays, seal_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,12 +132,18 @@ def _use_alignment(alignment: Alignment, corpus: Corpus, rng: Random) -> None:
 
 
 def _make_run(corpus: Corpus, rng: Random) -> Files:
-    """One or two files of a run folder are damaged, replaced, exchanged or taken away."""
+    """One or two files of a run folder are damaged, replaced, exchanged or taken away; beside it is somebody's file."""
     files: Files = dict(corpus.below(f"runs/{rng.choice(sorted(RUNS))}/"))
+    if rng.random() < 0.3:
+        files[CORRECTIONS] = corpus.files["decisions/corrections.sqlite"]
     for _ in range(rng.choice([1, 1, 1, 2])):
-        name = rng.choice([*sorted(files), *["alignment.json", "mapping.safetensors"] * 4])
+        name = rng.choice([*sorted(files), *[DESCRIPTION, MAPPING] * 4])
         _damage(files, name, corpus, rng)
-    return files
+    seal_run(files, rng)
+    if rng.random() < 0.02:
+        files = {name: content for name, content in files.items() if not name.startswith(f"{CACHE}/")}
+        files[rng.choice([CACHE, CORRECTIONS, f"{CORRECTIONS}-wal"])] = rng.choice(PLACES)
+    return {OUTSIDE: MINE, **{f"run/{name}": content for name, content in files.items()}}
 
 
 def _damage(files: Files, name: str, corpus: Corpus, rng: Random) -> None:
@@ -140,15 +154,26 @@ def _damage(files: Files, name: str, corpus: Corpus, rng: Random) -> None:
     if chance < 0.02:
         del files[name]
     elif chance < 0.03:
-        files[name] = rng.choice(
-            [Special("folder"), Special("link", "/dev/null"), Special("link", name), Special("fifo")]
-        )
+        files[name] = rng.choice([Special("link", name.rpartition("/")[2]), *PLACES])
     elif chance < 0.06:
         files[name] = rng.choice([b"", *corpus.below("runs/").values()])
     else:
         files[name] = some(content, rng, _FORMS[name.rpartition(".")[2]])
 
 
+OUTSIDE, MINE = "outside/file", b"mine"
+PLACES = [
+    *(
+        Special("folder"),
+        Special("fifo"),
+        Special("socket"),
+        Special("link", "/dev/null"),
+        Special("link", "/dev/zero"),
+    ),
+    *(Special("link", "../outside"), Special("link", "../outside/file"), Special("link", "../outside/new")),
+    *(Special("link", "../../outside/file"), Special("link", ".")),
+]
+"""What may stand in the place of a file; two of the links lead out of a run, and one out of its cache."""
 _FORMS = {
     "json": mutate_json,
     "jsonl": mutate_json_lines,
@@ -159,15 +184,44 @@ _FORMS = {
 
 
 def _use_run(corpus: Corpus, folder: Path, rng: Random) -> None:
-    alignment = Alignment.load(folder)
+    try:
+        _use_opened(folder / "run", corpus, rng)
+    finally:
+        there = {path.relative_to(folder).as_posix(): path.read_bytes() for path in (folder / "outside").iterdir()}
+        assert there == {OUTSIDE: MINE}, "something outside of the run was written"
+
+
+def _use_opened(run: Path, corpus: Corpus, rng: Random) -> None:
+    """As the commands do, which look at the decisions, too."""
+    if rng.random() < 0.1:
+        _call(["translate", str(run), "s1", "--json"])
+    describe(run)
+    if (run / CORRECTIONS).exists():
+        with closing(Corrections(run / CORRECTIONS)) as corrections:
+            corrections.lexicon()
+    alignment = Alignment.load(run)
     _use_alignment(alignment, corpus, rng)
+    if rng.random() < 0.05:
+        report = make_run_report(alignment, corpus.test)
+        check_json(to_json(report.to_json()))
+        check_finite(report.to_json())
+        page(report, plots=False).encode()
     if rng.random() < 0.2:
-        saved = folder / "saved"
+        saved = run / "saved"
         alignment.save(saved)
         check_json((saved / "alignment.json").read_text(encoding="utf-8"))
         for line in (saved / "trace.jsonl").read_text(encoding="utf-8").splitlines():
             check_json(line)
         shutil.rmtree(saved)
+
+
+def _call(arguments: list[str]) -> None:
+    """A command, of which each line on standard output is JSON."""
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(io.StringIO()), suppress(SystemExit):
+        main(arguments)
+    for line in said.getvalue().splitlines():
+        check_json(line)
 
 
 def _make_dictionary(corpus: Corpus, rng: Random) -> Files:
@@ -211,7 +265,12 @@ def _make_checkpoint(corpus: Corpus, rng: Random) -> Files:
     name, mutate = rng.choice([(INPUTS, mutate_json), *[(CHECKPOINT, mutate_checkpoint)] * 4])
     content = files[name]
     assert isinstance(content, bytes)
-    return {**files, name: some(content, rng, mutate), "method": method.encode()}
+    damaged: bytes | Special = some(content, rng, mutate)
+    if name == CHECKPOINT and rng.random() < 0.7:
+        damaged = seal_arrays(damaged)
+    if rng.random() < 0.05:
+        damaged = rng.choice(PLACES)
+    return {**files, name: damaged, "method": method.encode()}
 
 
 def _use_checkpoint(corpus: Corpus, folder: Path, rng: Random) -> None:  # noqa: ARG001

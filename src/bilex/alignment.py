@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import torch
 
+from bilex.array_form import all_finite
 from bilex.candidates import Candidate, asked_for, look_up, nearest_words
 from bilex.display import SHOWN, Displayed, counted, listed
-from bilex.errors import TableError
+from bilex.errors import AlignmentError, TableError
 from bilex.evaluation.held_out import Agreement, HeldOut
 from bilex.evaluation.hubness import Hubness, hubness
 from bilex.evaluation.precision import Evaluation, evaluate
@@ -134,12 +135,12 @@ class Alignment(Displayed):
     @cached_property
     def source_rows(self) -> Tensor:
         """The whole source table in the shared space, unit rows."""
-        return unit(self.mapping.source(self._normalized_source))
+        return self._unit(self.mapping.source(self._normalized_source), "source")
 
     @cached_property
     def target_rows(self) -> Tensor:
         """The whole target table in the shared space, unit rows."""
-        return unit(self.mapping.target(self._normalized_target))
+        return self._unit(self.mapping.target(self._normalized_target), "target")
 
     def normalized(self, side: Side = "source") -> Tensor:
         """The whole source or target table as the mapping takes it: normalized, not yet mapped."""
@@ -148,8 +149,10 @@ class Alignment(Displayed):
     def map_rows(self, rows: Tensor, side: Side = "source") -> Tensor:
         """New vectors of the source or target space in the shared space, unit rows."""
         if side == "source":
-            return unit(self.mapping.source(self.source_normalizer(rows), among=self._normalized_source))
-        return unit(self.mapping.target(self.target_normalizer(rows), among=self._normalized_target))
+            mapped = self.mapping.source(self.source_normalizer(rows), among=self._normalized_source)
+        else:
+            mapped = self.mapping.target(self.target_normalizer(rows), among=self._normalized_target)
+        return self._unit(mapped, side)
 
     def apply(self, table: TableLike, side: Side = "source") -> EmbeddingTable:
         """Another table of the source or target language's space, such as one with more words, in the shared space."""
@@ -360,6 +363,16 @@ class Alignment(Displayed):
         """The name of the file that a table was read from, when it was aligned."""
         file = (self.provenance.get("inputs", {}).get(side) or {}).get("file")
         return Path(file).name if file else ""
+
+    def _unit(self, mapped: Tensor, side: Side) -> Tensor:
+        """Mapped rows of length 1; no figure is ever made of numbers that are not finite."""
+        rows = unit(mapped)
+        if not all_finite(rows):
+            raise AlignmentError(
+                f"{self.folder or 'the alignment'}: the {side} vectors are mapped to numbers that are not finite; look "
+                "for huge numbers in them with bilex inspect, and align again"
+            )
+        return rows
 
     @cached_property
     def _normalized_source(self) -> Tensor:

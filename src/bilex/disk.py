@@ -1,9 +1,10 @@
-"""Room on disks: errors that name the file there was none for and say what to do, and a look before long work."""
+"""Disks: what there is under a name, errors that name the file and say what to do, and room for long work."""
 
 from __future__ import annotations
 
 import errno
 import shutil
+import stat
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TEMPORARY = ".tmp"
 """What the names of files end in that are not finished."""
+
+
+def special(path: Path) -> str | None:
+    """What there is in place of a regular file, such as "a pipe": to open it may wait without end. None for a file."""
+    mode = path.stat().st_mode
+    kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket"}
+    return None if stat.S_ISREG(mode) else next((kind for test, kind in kinds.items() if test(mode)), "a device")
+
+
+def require_regular(path: Path) -> None:
+    """OSError for anything but a regular file, before it is opened."""
+    if (kind := special(path)) is not None:
+        raise OSError(errno.EINVAL, f"this is {kind}, needed a file", str(path))
 
 
 @contextmanager

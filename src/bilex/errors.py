@@ -2,7 +2,13 @@
 
 
 class BilexError(Exception):
-    """Anything a user can put right; the command line prints it without a traceback and exits with 1."""
+    """Anything a user can put right; the command line prints it without a traceback and exits with 1.
+
+    The message is one line that can be printed, whatever the damaged file holds that it quotes.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(str(message)))
 
 
 class TableError(BilexError):
@@ -57,6 +63,18 @@ class ExplorerError(BilexError):
 
 class ClusterError(BilexError):
     """There is no cluster of machines, or it is too small, or has lost what it was given to do."""
+
+
+def printable(text: str) -> str:
+    """The text with escapes for all that a terminal would obey or hide: line ends, escape codes, writing directions."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
+
+
+def reason(error: Exception) -> str:
+    """What an error says, without the number and the file's name that those of the system have."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def described(error: BaseException) -> str:

@@ -1,16 +1,12 @@
-"""Penalties of retrieval, kept in the folder of a run once they are computed."""
+"""Penalties of retrieval, kept in the cache of a run once they are computed."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from safetensors.torch import save as to_bytes
-
-from bilex.files import replacing
+from bilex.array_form import ArrayForm, Forms
+from bilex.cache import Cache
 from bilex.retrieval.partial import Partial
 
 if TYPE_CHECKING:
@@ -24,32 +20,28 @@ if TYPE_CHECKING:
 
 
 class _Kept(dict["Side", Any]):
-    """Values by side, kept in the run folder; a folder that cannot be written to just keeps none."""
+    """Values by side, kept in the run folder."""
 
     part: str = ""
+    forms: Forms
 
     def __init__(self, folder: Path, retrieval: Retrieval, device: torch.device, sizes: dict[Side, int]) -> None:
-        """sizes: rows of the tables. A file that does not fit them was copied from another run, or is damaged."""
+        """sizes: rows of the tables."""
         super().__init__()
         settings = [f"{name}={value}" for name, value in dataclasses.asdict(retrieval).items()]
-        self._stem = folder / "cache" / "-".join([retrieval.name, *settings])
+        self._cache, self._name = Cache(folder), "-".join([retrieval.name, *settings])
         for side, size in sizes.items():
-            with contextlib.suppress(OSError, SafetensorError, KeyError):
-                arrays = load_file(self._file(side), device=str(device))
-                if all(array.shape == (size,) for array in arrays.values()):
-                    super().__setitem__(side, self._value(arrays))
+            arrays = self._cache.read(self._file(side), self.forms, {"words": size})
+            if arrays is not None:
+                super().__setitem__(side, self._value({name: array.to(device) for name, array in arrays.items()}))
 
     def __setitem__(self, side: Side, value: Any) -> None:
         super().__setitem__(side, value)
         if value is not None:
-            with contextlib.suppress(OSError, SafetensorError):
-                self._stem.parent.mkdir(exist_ok=True)
-                arrays = {name: array.cpu().contiguous() for name, array in self._arrays(value).items()}
-                with replacing(self._file(side)) as temporary:
-                    temporary.write_bytes(to_bytes(arrays))
+            self._cache.write(self._file(side), self._arrays(value))
 
-    def _file(self, side: Side) -> Path:
-        return self._stem.with_name(f"{self._stem.name}.{side}{self.part}.safetensors")
+    def _file(self, side: Side) -> str:
+        return f"{self._name}.{side}{self.part}"
 
     def _arrays(self, value: Any) -> dict[str, Tensor]:
         return {"penalty": value}
@@ -61,11 +53,14 @@ class _Kept(dict["Side", Any]):
 class KeptPenalties(_Kept):
     """Penalties of whole tables."""
 
+    forms = {"penalty": ArrayForm(("words",))}  # noqa: RUF012 (never changed)
+
 
 class KeptPartial(_Kept):
     """What is known of penalties that are not all computed."""
 
     part = ".partial"
+    forms = KeptPenalties.forms | {"exact": ArrayForm(("words",), "bool")}
 
     def _arrays(self, value: Partial) -> dict[str, Tensor]:
         return {"penalty": value.values, "exact": value.exact}

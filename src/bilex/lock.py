@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import time
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from filelock import lock_descriptor
 
 from bilex.errors import LockError
+from bilex.strict_json import read_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ class CannotLockError(OSError):
 def owner(path: Path) -> str:
     """Which process has the lock on a file, as far as it has said so."""
     try:
-        found = json.loads(path.read_bytes())
+        found = read_json(path)
         told = f"process {found['process']:d} on {found['host']} (since {found['since']})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
@@ -124,7 +124,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 def _sign(descriptor: int) -> None:
     since = datetime.now().astimezone().isoformat(" ", timespec="seconds")
-    text = json.dumps({"process": os.getpid(), "host": socket.gethostname(), "since": since})
+    text = to_json({"process": os.getpid(), "host": socket.gethostname(), "since": since})
     with contextlib.suppress(OSError):  # it is only told to people
         os.truncate(descriptor, 0)
         os.write(descriptor, text.encode())

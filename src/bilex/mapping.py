@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from bilex.array_form import ArrayForm, check_arrays
 from bilex.errors import AlignmentError
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from bilex.array_form import Forms
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,7 +49,16 @@ class Mapping(ABC):
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
-        """The inverse of `arrays`."""
+        """The inverse of `arrays`; they are in the `forms`. ValueError if their values make no mapping."""
+
+    @classmethod
+    def forms(cls, arrays: dict[str, Tensor]) -> Forms:
+        """What `arrays` gives: d is the dimension of the tables, all other letters are free.
+
+        `arrays` are those of a file, where the forms depend on them, such as on the number of layers. A kind that does
+        not declare its forms is given arrays of any shape and type.
+        """
+        return {name: ArrayForm.of(array) for name, array in arrays.items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,23 +86,32 @@ class LinearMapping(Mapping, kind="linear"):
         """The inverse of `arrays`."""
         return cls(**arrays)
 
+    @classmethod
+    def forms(cls, arrays: dict[str, Tensor]) -> Forms:  # noqa: ARG003
+        """(d, e) both."""
+        return {
+            "source_matrix": ArrayForm(("d", "e")),
+            "target_matrix": ArrayForm(("d", "e"), optional=True),
+        }
+
 
 def nested_arrays(mapping: Mapping, prefix: str) -> dict[str, Tensor]:
     """The arrays of a mapping that is a part of something, with its kind in their names."""
     return {f"{prefix}{mapping.kind}.{name}": array for name, array in mapping.arrays().items()}
 
 
-def nested_mapping(arrays: dict[str, Tensor], prefix: str) -> Mapping | None:
+def nested_mapping(arrays: dict[str, Tensor], prefix: str, sizes: dict[str, int] | None = None) -> Mapping | None:
     """The inverse of `nested_arrays`; none if there are no arrays of that prefix."""
     found = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     if not found:
         return None
     kind = next(iter(found)).partition(".")[0]
-    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()})
+    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()}, sizes)
 
 
-def mapping_from_arrays(kind: str, arrays: dict[str, Tensor]) -> Mapping:
-    """A mapping of the named kind."""
+def mapping_from_arrays(kind: str, arrays: dict[str, Tensor], sizes: dict[str, int] | None = None) -> Mapping:
+    """A mapping of the named kind; ValueError if the arrays are not in its forms. sizes: {"d": ...}, where known."""
     if kind not in Mapping.kinds:
         raise AlignmentError(f"unknown kind of mapping {kind!r}; known: {', '.join(Mapping.kinds)}; update bilex")
+    check_arrays(arrays, Mapping.kinds[kind].forms(arrays), sizes)
     return Mapping.kinds[kind].from_arrays(arrays)

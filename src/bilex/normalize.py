@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from bilex.array_form import ArrayForm, check_arrays
 from bilex.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -91,10 +92,20 @@ class Normalizer:
         return learnt if self.median is None else learnt | {f"{prefix}.median": self.median}
 
     @classmethod
-    def from_arrays(cls, steps: Sequence[str], arrays: dict[str, Tensor], prefix: str) -> Normalizer:
-        """The inverse of `arrays`."""
-        states = tuple(arrays[f"{prefix}.{i}"] for i in range(len(steps)))
-        return cls(tuple(steps), states, arrays.get(f"{prefix}.median"))
+    def from_arrays(
+        cls, steps: Sequence[str], arrays: dict[str, Tensor], prefix: str, sizes: dict[str, int] | None = None
+    ) -> Normalizer:
+        """The inverse of `arrays`; sizes: {"d": ...}, where known. ValueError if they are none of such steps."""
+        check_steps(steps)
+        names = [f"{prefix}.{i}" for i in range(len(steps))]
+        forms = {name: ArrayForm((0,) if step == "unit" else ("d",)) for name, step in zip(names, steps, strict=True)}
+        own = {name: array for name, array in arrays.items() if name.startswith(f"{prefix}.")}
+        check_arrays(own, {**forms, f"{prefix}.median": ArrayForm((1,), optional=True)}, sizes)
+        states, median = tuple(own[name] for name in names), own.get(f"{prefix}.median")
+        divisors = [state for step, state in zip(steps, states, strict=True) if step == "scale"]
+        if any(not (divisor > 0).all() for divisor in [*divisors, *([] if median is None else [median])]):
+            raise ValueError(f"{prefix} divides by numbers that are not above 0")
+        return cls(tuple(steps), states, median)
 
 
 def _median_out_of_range(rows: Tensor) -> Tensor | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from bilex.disk import why
-from bilex.errors import AlignmentError
+from bilex.errors import AlignmentError, reason
 from bilex.files import replacing
+from bilex.strict_json import check_form, from_json, read_json, to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ INPUTS = "inputs.json"
 
 def begin(folder: Path, description: dict[str, Any]) -> None:
     """Have a folder say what is begun in it; it is made if need be."""
-    text = json.dumps(description, indent=2, ensure_ascii=False)
+    text = to_json(description, indent=2)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(folder / INPUTS) as temporary:
@@ -28,11 +28,16 @@ def begin(folder: Path, description: dict[str, Any]) -> None:
 
 def read(path: Path, *, again: str) -> dict[str, Any]:
     """What `begin` has written; `again`: what to do if it is damaged, such as "align"."""
+    from bilex.run_form import Inputs
+
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = read_json(path)
+        check_form(found, Inputs)
     except (OSError, ValueError) as error:
-        raise AlignmentError(f"{path}: cannot be read: {error}; remove {path.parent} and {again} again") from error
-    return found if isinstance(found, dict) else {}
+        raise AlignmentError(
+            f"{path}: cannot be read: {reason(error)}; remove {path.parent} and {again} again"
+        ) from error
+    return found
 
 
 def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
@@ -49,7 +54,7 @@ def is_same(here: dict[str, Any], there: dict[str, Any]) -> bool:
 
 
 def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
-    here, there = (json.loads(json.dumps(description)) for description in (here, there))
+    here, there = (from_json(to_json(description)) for description in (here, there))
     for known in (there, here):  # where a file lies does not matter, what is in it does
         for part in ("source", "target", "train", "dev"):
             (known.get(part) or {}).pop("file", None)

@@ -5,23 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bilex.errors import AlignmentError
+from bilex.run_files import CACHE, CORRECTIONS, DESCRIPTION, SAVED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-DECISIONS = "corrections.sqlite"
-OWN = {
-    "alignment.json",
-    "mapping.safetensors",
-    "source.safetensors",
-    "target.safetensors",
-    "train.tsv",
-    "dev.tsv",
-    "trace.jsonl",
-    "cache",
-    "report.html",
-    DECISIONS,
-}
+OWN = {DESCRIPTION, *SAVED, CACHE, CORRECTIONS, "report.html"}
 """What bilex itself writes into a run folder."""
 
 
@@ -36,11 +25,11 @@ def check_replaceable(path: Path, place: Path | None = None) -> None:
     if place.is_symlink():
         raise AlignmentError(f"{path} is a link and is left as it is: name the folder that it leads to")
     describe(place)
-    decisions = _decisions(place / DECISIONS)
+    decisions = _decisions(place / CORRECTIONS)
     if decisions != 0:
         said = "is open in bilex explore" if decisions is None else f"has {decisions:,} decisions of bilex explore"
         raise AlignmentError(
-            f"{path} {said} and is left as it is: choose another name, or end bilex explore and take {DECISIONS} out"
+            f"{path} {said} and is left as it is: choose another name, or end bilex explore and take {CORRECTIONS} out"
         )
     others = sorted({file.name for file in place.iterdir() if not file.name.startswith(".")} - OWN)
     if others:

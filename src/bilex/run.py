@@ -12,22 +12,27 @@ cache/                penalties of retrieval, computed at first use; may be dele
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file
 from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
+from bilex.array_file import read_arrays
+from bilex.array_form import all_finite
 from bilex.disk import why
-from bilex.errors import AlignmentError, TableError
+from bilex.errors import AlignmentError, SettingsError, TableError, reason
 from bilex.files import replacing_folder
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
 from bilex.replaceable import check_replaceable
+from bilex.retrieval.base import SIDES
+from bilex.run_files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
+from bilex.run_form import FORMAT, Description
+from bilex.strict_json import check_form, read_json, to_json
 from bilex.table import EmbeddingTable
 from bilex.trace import Trace
 
@@ -39,9 +44,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.io.contents import Subwords
+    from bilex.mapping import Mapping
     from bilex.retrieval.base import Side
 
-FORMAT = {"format": "bilex-alignment", "version": 1}
+_OWN = (*FORMAT, "files", "mapping", "normalize", "subwords")
+"""What alignment.json has beside the provenance."""
+PROBED = 8
+"""Rows of each table that are mapped to see whether the mapping fits them."""
 
 
 def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = False) -> None:
@@ -53,24 +62,31 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
     arrays |= alignment.target_normalizer.arrays("target_normalizer")
     description = {
         **FORMAT,
+        "files": {},
         "mapping": alignment.mapping.kind,
         "normalize": alignment.source_normalizer.steps,
         "subwords": {side: _subword_file(getattr(alignment, side)) for side in ("source", "target")},
         **alignment.provenance,
     }
     try:
+        check_form(description, Description)
+    except ValueError as error:
+        raise AlignmentError(
+            f"{path}: cannot be written, for it could not be opened again (its provenance: {error}); align again"
+        ) from error
+    try:
         may_replace = (lambda aside: check_replaceable(path, aside)) if replace else None
         with replacing_folder(path, may_replace=may_replace) as folder:
-            (folder / "mapping.safetensors").write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))
+            (folder / MAPPING).write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))
             alignment.source.write(folder / "source.safetensors")
             alignment.target.write(folder / "target.safetensors")
             if len(alignment.train):
-                alignment.train.write(folder / "train.tsv")
+                alignment.train.write(folder / TRAIN)
             if alignment.dev is not None:
-                alignment.dev.write(folder / "dev.tsv")
-            alignment.trace.write(folder / "trace.jsonl")
-            text = json.dumps(description, indent=2, ensure_ascii=False)
-            (folder / "alignment.json").write_text(text + "\n", encoding="utf-8")
+                alignment.dev.write(folder / DEV)
+            alignment.trace.write(folder / TRACE)
+            text = to_json({**description, "files": describe_files(folder)}, indent=2)
+            (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
     except (OSError, SafetensorError, TableError) as error:
         system = error if isinstance(error, OSError) else error.__cause__
         reason = why(system) if isinstance(system, OSError) else error
@@ -78,60 +94,105 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
 
 
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
-    """Open a run folder."""
+    """Open a run folder, if it is as it was saved and everything in it is in the form that it has to be."""
     from bilex.fitting import choose_device
 
     path, place = Path(path), choose_device(device)
     description = describe(path)
-    arrays = _load_arrays(path / "mapping.safetensors")
-    prefix = "mapping."
-    import_mapping_kinds()
-    own = {name.removeprefix(prefix): array.to(place) for name, array in arrays.items() if name.startswith(prefix)}
     try:
-        mapping = mapping_from_arrays(description["mapping"], own)
-        names = ("source_normalizer", "target_normalizer")
-        normalizers = [Normalizer.from_arrays(description["normalize"], arrays, name) for name in names]
-    except (KeyError, TypeError) as error:
-        raise AlignmentError(f"{path / 'mapping.safetensors'}: damaged, arrays are missing; align again") from error
-    return Alignment(
-        source=_load_table(path, "source", description),
-        target=_load_table(path, "target", description),
-        source_normalizer=normalizers[0],
-        target_normalizer=normalizers[1],
-        mapping=mapping,
-        train=_load_train(path, description),
-        dev=Lexicon.read(path / "dev.tsv", separator="tab") if (path / "dev.tsv").exists() else None,
-        trace=Trace.read(path / "trace.jsonl"),
-        provenance={name: value for name, value in description.items() if name not in _OWN},
-        device=place,
-        folder=path,
-    )
+        check_files(path, description.get("files"))
+        source, target = (_load_table(path, side, description) for side in SIDES)
+        mapping, normalizers = _load_mapping(path, description, place)
+        opened = Alignment(
+            source=source,
+            target=target,
+            source_normalizer=normalizers[0],
+            target_normalizer=normalizers[1],
+            mapping=mapping,
+            train=_load_train(path, description),
+            dev=Lexicon.read(path / DEV, separator="tab") if (path / DEV).exists() else None,
+            trace=Trace.read(path / TRACE),
+            provenance={name: value for name, value in description.items() if name not in _OWN},
+            device=place,
+            folder=path,
+        )
+    except OSError as error:
+        raise AlignmentError(f"{error.filename or path}: cannot be read: {reason(error)}; {AGAIN}") from error
+    _probe(opened, path / MAPPING)
+    return opened
+
+
+def describe(path: str | PathLike[str]) -> dict[str, Any]:
+    """The contents of a run's alignment.json, in the form that is declared for it."""
+    path = Path(path)
+    file = path / DESCRIPTION
+    try:
+        check_places(path)
+        if not file.exists():
+            raise AlignmentError(f"{path}: this is no run folder (it has no {DESCRIPTION}); make one with bilex align")
+        found = read_json(file)
+    except (OSError, ValueError) as error:
+        raise AlignmentError(f"{file}: cannot be read: {reason(error)}; align again") from error
+    if not isinstance(found, dict) or any(found.get(name) != value for name, value in FORMAT.items()):
+        raise AlignmentError(f"{file}: not a run folder that this version of bilex can open; update bilex")
+    try:
+        check_form(found, Description)
+    except ValueError as error:
+        raise AlignmentError(f"{file}: damaged: {error}; align again") from error
+    return found
+
+
+def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:
+    file, told = path / f"{side}.safetensors", description["inputs"][side]
+    table = EmbeddingTable.read(file)
+    if (len(table), table.dim) != (told["words"], told["dim"]):
+        raise AlignmentError(
+            f"{file}: has {len(table):,} words of {table.dim} dimensions, and the run was made of {told['words']:,} of "
+            f"{told['dim']}; {AGAIN}"
+        )
+    if not all_finite(torch.from_numpy(table.rows)):
+        raise AlignmentError(f"{file}: damaged, it has numbers that are not finite; {AGAIN}")
+    subwords = description["subwords"][side]
+    return table if subwords is None else dataclasses.replace(table, subwords=LaterSubwords(Path(subwords), table.dim))
 
 
 def _load_train(path: Path, description: dict[str, Any]) -> Lexicon:
     """The train dictionary; an unsupervised run has none."""
     if description["inputs"]["train"]["pairs"] == 0:
         return Lexicon.from_pairs([])
-    return Lexicon.read(path / "train.tsv", separator="tab")
+    return Lexicon.read(path / TRAIN, separator="tab")
 
 
-_OWN = (*FORMAT, "mapping", "normalize", "subwords")
-
-
-def describe(path: str | PathLike[str]) -> dict[str, Any]:
-    """The contents of a run's alignment.json."""
-    file = Path(path) / "alignment.json"
-    if not file.is_file():
-        raise AlignmentError(f"{path}: this is no run folder (it has no alignment.json); make one with bilex align")
+def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:
+    """The mapping and both normalizers, of arrays in their forms."""
+    import_mapping_kinds()
+    prefix, kind, steps = "mapping.", description["mapping"], description["normalize"]
+    sizes = [{"d": description["inputs"][side]["dim"]} for side in SIDES]
     try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise AlignmentError(f"{file}: cannot be read: {error}; align again") from error
-    if not isinstance(found, dict) or any(found.get(name) != value for name, value in FORMAT.items()):
-        raise AlignmentError(f"{file}: not a run folder that this version of bilex can open; update bilex")
-    if missing := [name for name in _OWN if name not in found]:
-        raise AlignmentError(f"{file}: damaged, it has no {', '.join(missing)}; align again")
-    return found
+        arrays, _ = read_arrays(path / MAPPING, checksum=False)
+        own = {name.removeprefix(prefix): array.to(device) for name, array in arrays.items() if name.startswith(prefix)}
+        mapping = mapping_from_arrays(kind, own, sizes[0])
+        names = [f"{side}_normalizer" for side in SIDES]
+        return mapping, [Normalizer.from_arrays(steps, arrays, *of) for of in zip(names, sizes, strict=True)]
+    except SettingsError as error:  # a step of another version, or none
+        raise AlignmentError(f"{path / DESCRIPTION}: {error}; update bilex, or align again") from error
+    except ValueError as error:
+        raise AlignmentError(f"{path / MAPPING}: damaged: {error}; {AGAIN}") from error
+
+
+def _probe(alignment: Alignment, file: Path) -> None:
+    """Map the first rows of both tables: they have to come to one space, as finite numbers."""
+    try:
+        normalizers = (alignment.source_normalizer, alignment.target_normalizer)
+        heads = (torch.from_numpy(table.rows[:PROBED]) for table in (alignment.source, alignment.target))
+        x, z = (normalizer(rows.to(alignment.device)) for normalizer, rows in zip(normalizers, heads, strict=True))
+        mapped = [alignment.mapping.source(x, among=x), alignment.mapping.target(z, among=z)]
+        widths = {tuple(rows.shape[1:]) for rows in mapped}
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).split("\n")[0]
+        raise AlignmentError(f"{file}: damaged, it does not fit the tables ({reason}); {AGAIN}") from error
+    if len(widths) > 1 or not all(map(all_finite, mapped)):
+        raise AlignmentError(f"{file}: damaged, it does not lead into one space of finite numbers; {AGAIN}")
 
 
 def check_free(path: str | PathLike[str], *, replace: bool = False) -> None:
@@ -164,17 +225,11 @@ def _subword_file(table: EmbeddingTable) -> str | None:
     return str(table.origin.resolve())
 
 
-def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:
-    table = EmbeddingTable.read(path / f"{side}.safetensors")
-    file = description["subwords"][side]
-    return table if file is None else dataclasses.replace(table, subwords=LaterSubwords(Path(file)))
-
-
 class LaterSubwords:
     """Subword vectors of a table that is too large to copy into a run: its file is opened when a word asks for it."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, file: Path, dim: int) -> None:
+        self.file, self.dim = file, dim
         self._subwords: Subwords | None = None
 
     def __call__(self, word: str) -> NDArray[np.float32]:
@@ -184,18 +239,13 @@ class LaterSubwords:
         return self._subwords(word)
 
     def _open(self, word: str) -> Subwords:
-        subwords = EmbeddingTable.read(self.file, max_words=1).subwords if self.file.is_file() else None
-        if subwords is None:
+        try:
+            table = EmbeddingTable.read(self.file, max_words=1) if self.file.is_file() else None
+        except OSError:  # a name that no file can have
+            table = None
+        if table is None or table.subwords is None or table.dim != self.dim:
             raise AlignmentError(
                 f"{word!r} is not in the table, and {self.file}, whose subwords could give it a vector, is gone or has "
-                "none; put the file back, or align again"
+                f"none of {self.dim} dimensions; put the file back, or align again"
             )
-        return subwords
-
-
-def _load_arrays(path: Path) -> dict[str, Tensor]:
-    try:
-        arrays: dict[str, Tensor] = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise AlignmentError(f"{path}: cannot be read: {error}; align again") from error
-    return arrays
+        return table.subwords

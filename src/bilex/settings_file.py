@@ -8,13 +8,13 @@ penalty = "300"
 
 from __future__ import annotations
 
-import json
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bilex.errors import SettingsError
 from bilex.files import replacing
 from bilex.settings import to_text
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,4 +63,4 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return to_json(text)

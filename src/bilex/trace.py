@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from bilex.array_file import read_arrays, write_arrays
 from bilex.disk import why
-from bilex.errors import AlignmentError, CheckpointError
-from bilex.files import replacing
+from bilex.errors import AlignmentError, CheckpointError, described, reason
+from bilex.run_files import check_inside
+from bilex.strict_json import check_form, from_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from torch import Tensor
@@ -27,11 +29,24 @@ class State(NamedTuple):
 
     arrays: dict[str, Tensor]
     values: Record
+    file: Path | None = None
 
     def inner(self) -> State | None:
         """The state of the part (`Trace.within`) that was being worked on, if it had kept one."""
-        arrays, values = ({k.removeprefix(PART): v for k, v in d.items() if k.startswith(PART)} for d in self)
-        return State(arrays, values) if values else None  # type: ignore[arg-type]
+        arrays = {name.removeprefix(PART): a for name, a in self.arrays.items() if name.startswith(PART)}
+        values = {name.removeprefix(PART): v for name, v in self.values.items() if name.startswith(PART)}
+        return State(arrays, values, self.file) if values else None
+
+    @contextmanager
+    def unpacking(self) -> Iterator[None]:
+        """What goes wrong while a method takes its state over is that it is not one of this method, or damaged."""
+        try:
+            yield
+        except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
+            name, folder = (self.file, self.file.parent) if self.file else ("the checkpoint", "it")
+            raise CheckpointError(
+                f"{name}: damaged, or of another method ({described(error)}); remove {folder} and align again"
+            ) from error
 
 
 class Trace:
@@ -89,16 +104,9 @@ class Trace:
         """Keep a state, whole or not at all, with the records up to it; nothing is done without a folder."""
         if self._folder is None:
             return
-        import torch
-        from safetensors.torch import save
-
-        plain = {
-            name: array.detach().cpu().clone(memory_format=torch.contiguous_format) for name, array in arrays.items()
-        }
-        metadata = {"values": json.dumps(values), "records": json.dumps(self.records)}
+        notes = {"values": to_json(values), "records": to_json(self.records)}
         try:
-            with replacing(self._folder / CHECKPOINT) as temporary:
-                temporary.write_bytes(save(plain, metadata=metadata))
+            write_arrays(self._folder / CHECKPOINT, arrays, notes)
         except OSError as error:
             if not self._warned:
                 self._warn(f"{error.filename}: {why(error)}; until then an interruption loses what is being learnt")
@@ -110,17 +118,18 @@ class Trace:
         """The state kept last, if there is one; the records up to it are there again too."""
         if self._folder is None or not (path := self._folder / CHECKPOINT).exists():
             return None
-        from safetensors import SafetensorError, safe_open
-
         try:
-            with safe_open(path, framework="pt") as file:
-                metadata = file.metadata()
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no dict)
-            self.records[:] = json.loads(metadata["records"])
-            self.kept = json.loads(metadata["values"])
-            return State(arrays, dict(self.kept or {}))
-        except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{path}: cannot be read: {error}; remove {self._folder} and align again") from error
+            check_inside(self._folder, [path])
+            arrays, notes = read_arrays(path)
+            records, kept = (from_json(notes[name]) for name in ("records", "values"))
+            check_form(records, list[Record])
+            check_form(kept, Record)
+        except (AlignmentError, OSError, ValueError, KeyError) as error:
+            raise CheckpointError(
+                f"{path}: cannot be read: {reason(error)}; remove {self._folder} and align again"
+            ) from error
+        self.records[:], self.kept = records, kept
+        return State(arrays, dict(kept), path)
 
     def within(self, arrays: dict[str, Tensor], *, state: State | None = None, **values: Value) -> Trace:
         """For one part of a longer piece of work, such as a round: a trace to hand to the method that does it.
@@ -132,7 +141,7 @@ class Trace:
 
     def write(self, path: Path) -> None:
         """The records as JSON lines."""
-        path.write_text("".join(json.dumps(record) + "\n" for record in self.records), encoding="utf-8")
+        path.write_text("".join(to_json(record) + "\n" for record in self.records), encoding="utf-8")
 
     @classmethod
     def read(cls, path: Path) -> Trace:
@@ -141,9 +150,15 @@ class Trace:
         if not path.exists():
             return trace
         try:
-            trace.records += map(json.loads, path.read_text(encoding="utf-8").splitlines())
+            lines = path.read_bytes().decode().split("\n")
         except (OSError, ValueError) as error:
-            raise AlignmentError(f"{path}: cannot be read: {error}; align again") from error
+            raise AlignmentError(f"{path}: cannot be read: {reason(error)}; align again") from error
+        for number, line in enumerate(lines[: -1 if lines[-1] == "" else None], 1):
+            try:
+                trace.records.append(from_json(line))
+                check_form(trace.records[-1], Record)
+            except ValueError as error:
+                raise AlignmentError(f"{path}, line {number}: damaged: {error}; align again") from error
         return trace
 
 

@@ -470,7 +470,7 @@ class TestRoom:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
             yield
 
-        monkeypatch.setattr("bilex.trace.replacing", full)
+        monkeypatch.setattr("bilex.array_file.replacing", full)
         settings = ("epochs=3", "hard=8", "start=random", "batch=16")
         args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
         result = bilex("align", *args)

@@ -2,10 +2,12 @@ import pytest
 import torch
 
 from bilex import AlignmentError, SettingsError, get_method
+from bilex.array_file import read_arrays, write_arrays
+from bilex.errors import BilexError
 from bilex.induction.neighbours import Induction
 from bilex.methods.self_learning import _Rounds
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.trace import CHECKPOINT, Trace
 
 QUICK = {
     "rapo_semi": {
@@ -40,6 +42,36 @@ def test_killed_and_resumed_is_the_same_to_the_bit(given, check_resuming, name, 
     """Between rounds and inside them; all randomness must come from the checkpoint, whatever the seed."""
     whole = check_resuming(lambda **more: fit(given, name, dev=dev, **more), rng_seed=9)
     assert [record["round"] for record in whole.records if "induced" in record] == ([0, 1] if dev else [0, 1, 2])
+
+
+class PowerCutError(Exception):
+    """The power cut."""
+
+
+@pytest.mark.parametrize(("name", "some"), [("self_learning", ""), ("rapo_semi", "part.kept.")])
+def test_damaged_checkpoints_are_refused(given, tmp_path, damages, name, some):
+    """Whoever has written them: their checksum is right. What is not refused gives a map of finite numbers."""
+
+    def stop(record):
+        if record.get("round") == 1 and record.get("epoch", 1) == 1:
+            raise PowerCutError
+
+    with pytest.raises(PowerCutError):
+        fit(given, name, trace=Trace(stop, folder=tmp_path))
+    arrays, notes = read_arrays(tmp_path / CHECKPOINT)
+    chosen = {key: array for key, array in arrays.items() if key.startswith(some)}
+    assert chosen
+    for key, array in chosen.items():
+        for damage, damaged in damages(array):
+            others = {other: values for other, values in arrays.items() if other != key}
+            write_arrays(tmp_path / CHECKPOINT, others | ({} if damaged is None else {key: damaged}), notes)
+            try:
+                mapping = fit(given, name, trace=Trace(folder=tmp_path))
+            except BilexError:
+                continue
+            assert damage not in ("nan", "inf", "rank", "type"), (key, damage)
+            assert damage not in ("far", "negative") or "generator" in key or key == "numbers", (key, damage)
+            assert all(array.isfinite().all() for array in mapping.arrays().values()), (key, damage)
 
 
 @pytest.mark.parametrize("dev", [True, False])

@@ -1,8 +1,12 @@
+import json
+
 import pytest
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from bilex.trace import Trace
+from bilex.array_file import read_arrays, write_arrays
+from bilex.errors import CheckpointError
+from bilex.trace import CHECKPOINT, Trace
 from bilex.training.loop import Schedule, train
 
 
@@ -118,6 +122,58 @@ def test_interrupted_and_resumed_is_the_same_to_the_bit(tmp_path, dev, after):
     assert again == best
     assert all(torch.equal(p, learner.parameters[name]) for name, p in expected.parameters.items())
     assert [untimed(record) for record in resumed.records] == [untimed(record) for record in trace.records]
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """Of a training that was interrupted after two epochs."""
+
+    def stop(record):
+        if record["epoch"] == 2:
+            raise PowerCutError
+
+    with pytest.raises(PowerCutError):
+        run(dev=[0.1] * 7, listener=stop, folder=tmp_path)
+    return tmp_path / CHECKPOINT
+
+
+def test_damaged_arrays_are_refused(checkpoint, damages):
+    """Whoever has written them: their checksum is right."""
+    arrays, notes = read_arrays(checkpoint)
+    for key in arrays.keys() - {"kept.memory"}:  # a learner looks at its own
+        for damage, damaged in damages(arrays[key]):
+            others = {name: array for name, array in arrays.items() if name != key}
+            write_arrays(checkpoint, others | ({} if damaged is None else {key: damaged}), notes)
+            if key == "history" and damage in ("shorter", "longer", "empty", "narrower", "double", "huge"):
+                continue  # it may be of any length, and of any size
+            if damage in ("huge", "double"):
+                continue  # finite as they are
+            if key == "generator" and damage in ("far", "negative"):
+                continue  # random numbers are random
+            with pytest.raises(CheckpointError, match="damaged, or of another method"):
+                run(dev=[0.1] * 7, folder=checkpoint.parent)
+                pytest.fail(f"{key} {damage}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("epoch", None),
+        ("epoch", "1"),
+        ("epoch", 1.5),
+        ("epoch", -1),
+        ("best_epoch", True),
+        ("best", None),
+        ("best", "x"),
+    ],
+)
+def test_damaged_values_are_refused(checkpoint, name, value):
+    arrays, notes = read_arrays(checkpoint)
+    values = json.loads(notes["values"])
+    for change in ({**values, name: value}, {key: value for key, value in values.items() if key != name}):
+        write_arrays(checkpoint, arrays, {**notes, "values": json.dumps(change)})
+        with pytest.raises(CheckpointError, match="damaged, or of another method"):
+            run(dev=[0.1] * 7, folder=checkpoint.parent)
 
 
 def untimed(record):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from bilex.bench.origin import commands, files_used, made_with, settings_of
 from bilex.page import html
 from bilex.page.markup import html_table
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def page(report: Report, plots: Iterable[tuple[Chart, str]] = ()) -> str:
 def _origin(report: Report) -> list[str]:
     """Folded: commands, versions and machines, files and their hashes, settings."""
     grid = report.grid
-    settings = {system.label: json.dumps(settings_of(system), indent=1, ensure_ascii=False) for system in grid.systems}
+    settings = {system.label: to_json(settings_of(system), indent=1) for system in grid.systems}
     each = "\n".join(html.fold(label, html.code(text)) for label, text in settings.items())
     return [
         html.heading("Where it comes from"),

@@ -7,7 +7,6 @@ FOLDER/partial/NAME/      what a cell that is not finished needs to go on, and i
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.disk import why
 from bilex.errors import ResultsError
 from bilex.files import replacing
+from bilex.strict_json import read_json, to_json
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -122,7 +122,7 @@ def read_suite(folder: str | PathLike[str]) -> dict[str, Any]:
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """A JSON file, whole or not at all, with a line for each key."""
-    lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(item, ensure_ascii=False)}" for key, item in value.items())
+    lines = ",\n".join(f" {to_json(key)}: {to_json(item)}" for key, item in value.items())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
@@ -133,7 +133,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
     except (OSError, ValueError) as error:
         raise ResultsError(f"{path}: cannot be read: {error}; remove it and run the suite again") from error
     if not isinstance(found, dict):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.bench.inputs import Ready
 from bilex.bench.results import Cell, Measured
+from bilex.strict_json import from_json, to_json
 
 if TYPE_CHECKING:
     from bilex.bench.inputs import Store
@@ -68,12 +69,13 @@ class Task(Measured):
 
     def to_json(self) -> str:
         """One line."""
-        return json.dumps(asdict(self), default=str)
+        files = {side: {**asdict(ready), "path": str(ready.path)} for side, ready in self.files().items()}
+        return to_json({**asdict(self), **files})
 
     @classmethod
     def from_json(cls, text: str) -> Task:
         """The inverse."""
-        found = json.loads(text)
+        found = from_json(text)
         ready = {side: found[side] and Ready(**{**found[side], "path": Path(found[side]["path"])}) for side in SIDES}
         return cls(**{**found, **ready})
 

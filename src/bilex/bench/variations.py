@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from bilex.bench.grid import inputs
@@ -10,6 +9,7 @@ from bilex.bench.metrics import MAIN
 from bilex.bench.published import published_curves, same_vectors
 from bilex.bench.scores import PUBLISHED
 from bilex.page.charts import LINES, Chart, Line, points_of
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def sensitivity(grid: Grid, *, beside: bool = True) -> list[Chart]:
         settings = _resolved(system)
         for name, value in settings.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool) and system.honest:
-                rest = json.dumps([[k, v] for k, v in sorted(settings.items()) if k != name] + [system.pairs])
+                rest = to_json([[k, v] for k, v in sorted(settings.items()) if k != name] + [system.pairs])
                 groups.setdefault((system.method, name, rest), {})[float(value)] = system
     return [
         _sensitivity(grid, method, name, systems, number, beside=beside)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.errors import BilexError
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -134,7 +134,7 @@ def say(*lines: str) -> None:
 
 def print_json(value: Any) -> None:
     """One JSON value on stdout."""
-    click.echo(json.dumps(value, ensure_ascii=False))
+    click.echo(to_json(value))
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1, fold: bool = True) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from bilex.io.inspection import Inspection
@@ -22,14 +23,13 @@ encoding_option = click.option("--encoding", default="utf-8", show_default=True,
 @options.as_json
 def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> None:
     """Tell what a FILE of word vectors holds, and what is wrong with it."""
-    import json
     from pathlib import Path
 
     from bilex.io.inspection import inspect_table
 
     inspection = inspect_table(Path(file), max_words=max_words, encoding=encoding)
     if as_json:
-        click.echo(json.dumps(inspection.to_json(), ensure_ascii=False, indent=2))
+        click.echo(to_json(inspection.to_json(), indent=2))
     else:
         show(inspection)
 

@@ -12,6 +12,7 @@ from bilex.errors import AlignmentError
 from bilex.files import remove_folder, remove_leftovers
 from bilex.lock import LOCK, only_one
 from bilex.provenance import INPUTS, begin, check_same, is_same, read
+from bilex.run_files import check_unfinished
 from bilex.trace import CHECKPOINT, Trace
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ CHECKPOINTS = 3
 
 def check_free(output: Path, partial: Path, *, resume: bool, force: bool) -> None:
     """Refuse a place that is taken, by a run, the beginnings of one or another process, before any work is done."""
+    check_unfinished(partial, (INPUTS, CHECKPOINT, LOCK))
     if partial.is_dir():
         with only_one(partial / LOCK):
             pass

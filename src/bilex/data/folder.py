@@ -8,7 +8,6 @@ FOLDER/muse/.fetched/wiki.en.vec.lock     locked while a process fetches the fil
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bilex import strict_json
 from bilex.errors import DataError
 from bilex.files import replacing, sha256
 
@@ -135,7 +135,7 @@ def places(folder: Path, collection: str) -> list[Place]:
 def read_json(path: Path) -> dict[str, Any]:
     """An object from a file of notes, or an empty one if there is no such file."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = strict_json.read_json(path)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -146,4 +146,4 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a file of notes."""
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(strict_json.to_json(value, indent=2) + "\n", encoding="utf-8")

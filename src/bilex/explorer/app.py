@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from bilex.errors import BilexError, TableError
 from bilex.explorer import views
+from bilex.explorer.answer import JSONAnswer
 from bilex.explorer.corrections import LONGEST
 from bilex.explorer.explorer import OTHER, Explorer, NotReadyError
 from bilex.explorer.guard import Guard
@@ -66,18 +67,18 @@ def _page_routes(app: FastAPI, token: str) -> None:
 def _word_routes(app: FastAPI, explorer: Explorer) -> None:
     @app.get("/api/status")
     async def status() -> Response:
-        return JSONResponse(views.run_view(explorer))
+        return JSONAnswer(views.run_view(explorer))
 
     @app.get("/api/complete")
     async def complete(text: Annotated[str, Query(max_length=LONGEST)], side: Side, n: Number = 12) -> Response:
         words = explorer.table(side).words
-        return JSONResponse([words[row] for row in explorer.words[side].complete(text, n)])
+        return JSONAnswer([words[row] for row in explorer.words[side].complete(text, n)])
 
     @app.get("/api/translate")
     async def translate(word: Word, side: Side, n: Number = 10) -> Response:
         row, vector = await _vector(explorer, side, word)
         found = await _result(explorer.translate(side, row, vector, n))
-        return JSONResponse(
+        return JSONAnswer(
             {
                 "word": word,
                 "side": side,
@@ -94,7 +95,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
         found = await _result(explorer.explain(side, row, vector, n))
         near = await _result(explorer.neighbours(side, row, vector, n))
         own = await asyncio.to_thread(views.personal_view, explorer, side, row)
-        return JSONResponse(
+        return JSONAnswer(
             {
                 "word": word,
                 "r": round(found.own, views.DIGITS),
@@ -112,7 +113,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
         found = await _result(explorer.explain(side, row, vector, n))
         near = await _result(explorer.neighbours(side, row, vector, n))
         places = {side: [row, *near.rows], OTHER[side]: found.rows}
-        return JSONResponse(await asyncio.to_thread(views.map_view, explorer, places, (side, row)))
+        return JSONAnswer(await asyncio.to_thread(views.map_view, explorer, places, (side, row)))
 
 
 async def _vector(explorer: Explorer, side: Side, word: str) -> tuple[int | None, Any]:
@@ -131,18 +132,18 @@ def _error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(NotReadyError)
     async def not_ready(_: Request, error: NotReadyError) -> Response:
-        return JSONResponse({"error": str(error), "preparing": True}, 503, {"retry-after": "1"})
+        return JSONAnswer({"error": str(error), "preparing": True}, 503, {"retry-after": "1"})
 
     @app.exception_handler(BilexError)
     async def not_possible(_: Request, error: BilexError) -> Response:
-        return JSONResponse({"error": str(error)}, 404 if isinstance(error, TableError) else 400)
+        return JSONAnswer({"error": str(error)}, 404 if isinstance(error, TableError) else 400)
 
     @app.exception_handler(HTTPException)
     async def not_there(_: Request, error: HTTPException) -> Response:
-        return JSONResponse({"error": error.detail}, error.status_code)
+        return JSONAnswer({"error": error.detail}, error.status_code)
 
     @app.exception_handler(RequestValidationError)
     async def not_valid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
-        return JSONResponse({"error": f"{where}: {first['msg']}".encode(errors="replace").decode()}, 422)
+        return JSONAnswer({"error": f"{where}: {first['msg']}".encode(errors="replace").decode()}, 422)

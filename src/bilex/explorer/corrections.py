@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bilex.errors import ExplorerError, LexiconError
+from bilex.explorer.decision_file import check_place, check_tables, reading_row
 from bilex.io.dictionary import written_line
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ CREATE TABLE IF NOT EXISTS decisions (
 CREATE INDEX IF NOT EXISTS decisions_by_pair ON decisions (source, suggestion, undone, id);
 """
 LAST = """
-SELECT source, suggestion, verdict, target, note FROM decisions
+SELECT id, source, suggestion, verdict, target, note FROM decisions
 WHERE id IN (SELECT max(id) FROM decisions WHERE NOT undone GROUP BY source, suggestion) ORDER BY id
 """
 LONGEST = 200
@@ -59,12 +60,17 @@ class Corrections:
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._seen: int | None = None
         self._now: dict[tuple[str, str], Decision] = {}
+        check_place(path)
         with self._reported():
             # Who reads has a connection of its own, and need not wait while a decision waits for another program.
             self._out, self._file = (
                 sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=10) for _ in range(2)
             )
-            self._set_up()
+            try:
+                self._set_up()
+            except BaseException:
+                self.close()
+                raise
 
     def close(self) -> None:
         """Close the file."""
@@ -89,16 +95,17 @@ class Corrections:
         with self._writing, self._reported():
             found = self._out.execute(
                 "UPDATE decisions SET undone = 1 WHERE id = (SELECT max(id) FROM decisions WHERE NOT undone) "
-                "RETURNING source, suggestion, verdict, target, note"
+                "RETURNING id, source, suggestion, verdict, target, note"
             ).fetchone()
-        return None if found is None else Decision(*found)
+        return None if found is None else self._decision(*found)
 
     def current(self) -> dict[tuple[str, str], Decision]:
         """What counts now, by source and suggestion; read again when another program has changed the file."""
         with self._lock, self._reported():
             version = self._file.execute("PRAGMA data_version").fetchone()[0]
             if version != self._seen:
-                self._now = {row[:2]: Decision(*row) for row in self._file.execute(LAST)}
+                decisions = [self._decision(*row) for row in self._file.execute(LAST)]
+                self._now = {(decision.source, decision.suggestion): decision for decision in decisions}
                 self._seen = version
             return self._now
 
@@ -123,26 +130,35 @@ class Corrections:
         right = list(dict.fromkeys((d.source, d.target) for d in decisions.values() if d.target))
         return right, {pair for pair, d in decisions.items() if d.verdict in ("rejected", "corrected")} - set(right)
 
+    def _decision(self, number: int, *fields: Any) -> Decision:
+        """A row, if it is one that `decide` could have written."""
+        with reading_row(self.path, number, *fields):
+            decision = checked(Decision(*fields))
+            if (decision.target is None) == (decision.verdict in ("accepted", "corrected")):
+                raise ValueError(f"it is {decision.verdict}, and its target is {decision.target!r}")
+        return decision
+
     def _set_up(self) -> None:
         owner, version = (
             self._out.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         tables = self._out.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if tables and (owner != APPLICATION or version != VERSION):
-            self.close()
             raise ExplorerError(
                 f"{self.path}: this is an SQLite file, but none that this version of bilex explore has made; "
                 "name another with --corrections, or update bilex"
             )
+        self._out.execute("PRAGMA trusted_schema = OFF")
         self._out.execute("PRAGMA journal_mode = WAL")
         self._out.execute("PRAGMA synchronous = FULL")  # a decision outlives even a power cut
         self._out.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}")
+        check_tables(self._out, SCHEMA, self.path)
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise ExplorerError(
                 f"{self.path}: corrections cannot be kept there ({error}); name a file in a folder that can be written "
                 "to with --corrections"

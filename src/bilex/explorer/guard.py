@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import ipaddress
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -153,7 +154,7 @@ async def _whole_body(scope: Scope, receive: Receive) -> Receive:
 
 
 async def _refuse(send: Send, refused: RefusedError) -> None:
-    body = json.dumps({"error": str(refused)}).encode()
+    body = to_json({"error": str(refused)}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

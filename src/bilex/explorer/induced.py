@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from safetensors.torch import save as to_bytes
-
-from bilex.files import replacing
+from bilex.array_form import ArrayForm
+from bilex.cache import Cache
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +19,7 @@ if TYPE_CHECKING:
 DIRECTIONS: tuple[Direction, Direction] = ("forward", "backward")
 N = 10
 """Translations kept for each word."""
+FORMS = {"rows": ArrayForm(("words", "n"), "int32"), "scores": ArrayForm(("words", "n"))}
 
 
 class Best(NamedTuple):
@@ -37,7 +34,8 @@ class Induced:
 
     def __init__(self, index: Index, retrieval: CSLS, folder: Path | None) -> None:
         self.index = index
-        self._stem = None if folder is None else folder / "cache" / f"explore-{retrieval.name}-k={retrieval.k}"
+        self._cache = None if folder is None else Cache(folder)
+        self._name = f"explore-{retrieval.name}-k={retrieval.k}"
         self.best: dict[Direction, Best] = {}
         for direction in DIRECTIONS:
             self._read(direction)
@@ -52,31 +50,12 @@ class Induced:
             self.best[direction] = best
 
     def _read(self, direction: Direction) -> None:
-        if self._stem is None:
-            return
-        with contextlib.suppress(OSError, SafetensorError, KeyError):
-            arrays = load_file(self._file(direction))
-            # Copied: a file that is cut short while it is mapped into memory would end the program.
-            best = Best(arrays["rows"].clone(), arrays["scores"].clone())
-            if self._fits(direction, best):
-                self.best[direction] = best
-
-    def _fits(self, direction: Direction, best: Best) -> bool:
-        """Whether a file is of these tables; it may have been copied from another run, or be damaged."""
         queries, candidates = (self.index.x, self.index.z) if direction == "forward" else (self.index.z, self.index.x)
-        shape = (len(queries), min(N, len(candidates)))
-        if best.rows.shape != shape or best.scores.shape != shape:
-            return False
-        return bool(best.rows.min() >= 0) and bool(best.rows.max() < len(candidates))
+        sizes = {"words": len(queries), "n": min(N, len(candidates))}
+        arrays = self._cache and self._cache.read(f"{self._name}.{direction}", FORMS, sizes)
+        if arrays and 0 <= int(arrays["rows"].min()) <= int(arrays["rows"].max()) < len(candidates):
+            self.best[direction] = Best(arrays["rows"], arrays["scores"])
 
     def _write(self, direction: Direction, best: Best) -> None:
-        if self._stem is None:
-            return
-        with contextlib.suppress(OSError, SafetensorError):
-            self._stem.parent.mkdir(exist_ok=True)
-            with replacing(self._file(direction)) as temporary:
-                temporary.write_bytes(to_bytes({"rows": best.rows.contiguous(), "scores": best.scores.contiguous()}))
-
-    def _file(self, direction: Direction) -> Path:
-        assert self._stem is not None
-        return self._stem.with_name(f"{self._stem.name}.{direction}.safetensors")
+        if self._cache is not None:
+            self._cache.write(f"{self._name}.{direction}", best._asdict())

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from bilex.explorer import views
+from bilex.explorer.answer import JSONAnswer
 from bilex.explorer.corrections import LONGEST, LONGEST_NOTE, Verdict
 from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.io.dictionary import written_line
@@ -59,11 +60,11 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
         wanted = Filter(text=text, doubt=doubt, least=least, most=most, order=order, ascending=ascending)
         rows = entries.select(wanted, _with_status(explorer, entries, status) if status else None)
         shown = views.entries_view(explorer, entries, rows[offset : offset + limit].tolist())
-        return JSONResponse({"total": len(rows), "offset": offset, "entries": shown})
+        return JSONAnswer({"total": len(rows), "offset": offset, "entries": shown})
 
     @router.get("/hubs")
     def hubs(n: Annotated[int, Query(ge=1, le=100)] = 25) -> Response:
-        return JSONResponse(views.hubs_view(explorer, explorer.entries, n))
+        return JSONAnswer(views.hubs_view(explorer, explorer.entries, n))
 
     @router.post("/decide")
     def decide(deciding: Deciding) -> Response:
@@ -81,7 +82,7 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
         return _answer(undone=pair, decision=views.decision_view(now))
 
     def _answer(**fields: Any) -> Response:
-        return JSONResponse({**fields, "decided": explorer.corrections.counts()})
+        return JSONAnswer({**fields, "decided": explorer.corrections.counts()})
 
     @router.get("/export")
     def export(what: Exported = "corrections") -> Response:

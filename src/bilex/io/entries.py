@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +10,7 @@ from bilex.files import replacing
 from bilex.io.dictionary import written_line
 from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
 from bilex.io.tmx import fits_tmx, tmx_lines
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,8 +63,7 @@ def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
 
 def _jsonl(entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
-        score = None if math.isnan(entry.score) else round(entry.score, 6)
-        yield json.dumps({**entry._asdict(), "score": score}, ensure_ascii=False) + "\n"
+        yield to_json({**entry._asdict(), "score": round(entry.score, 6)}) + "\n"
 
 
 _LINES = {"tsv": tsv_lines, "jsonl": _jsonl}

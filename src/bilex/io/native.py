@@ -5,7 +5,6 @@ Tensors `rows` (n, d) in float32 or float16 and `words`, the bytes of newline-jo
 
 from __future__ import annotations
 
-import json
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.report import ReadReport
 from bilex.io.stream import reading
+from bilex.strict_json import from_json, to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def write_native(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
         "rows": {"dtype": code, "shape": list(rows.shape), "data_offsets": [0, size]},
         "words": {"dtype": "U8", "shape": [len(text)], "data_offsets": [size, size + len(text)]},
     }
-    encoded = json.dumps(header).encode()
+    encoded = to_json(header).encode()
     encoded += b" " * (-(8 + len(encoded)) % 64)  # mapped rows have to be aligned
     file.write(len(encoded).to_bytes(8, "little") + encoded)
     for start in range(0, len(rows), BLOCK):
@@ -71,9 +71,9 @@ def read_header(path: Path) -> tuple[dict[str, Any], int]:
             raise TableError(f"{path}: not a safetensors file (a header of {length:,} bytes); write it again")
         encoded = file.read(length)
     try:
-        header = json.loads(encoded)
+        header = from_json(encoded)
         metadata = dict(header.get("__metadata__", {}))
-    except (ValueError, AttributeError, TypeError, RecursionError):
+    except (ValueError, AttributeError, TypeError):
         raise TableError(f"{path}: not a safetensors file (its header is not JSON); write it again") from None
     if metadata.get("format") != METADATA["format"]:
         names = ", ".join(name for name in header if name != "__metadata__") or "nothing"

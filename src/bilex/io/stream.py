@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import stat
 import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, cast
 
+from bilex.disk import special
 from bilex.errors import TableError
 
 if TYPE_CHECKING:
@@ -53,9 +53,8 @@ class Stream:
 def require_file(path: Path) -> None:
     """Refuse a pipe, a device or a socket: to open one may wait without end, and it can be read once only."""
     with reading(path):
-        mode = path.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        kind = "a pipe" if stat.S_ISFIFO(mode) else "no regular file"
+        kind = special(path)
+    if kind not in (None, "a folder"):
         raise TableError(
             f"{path}: this is {kind}, and a table cannot be read from it; write it to a file, and name that"
         )

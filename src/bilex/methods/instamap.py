@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import torch
 
+from bilex.array_form import ArrayForm
 from bilex.errors import AlignmentError, SettingsError
 from bilex.induction.neighbours import Induction
 from bilex.linalg.procrustes import procrustes
@@ -18,6 +19,7 @@ from bilex.normalize import Normalizer, unit
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.array_form import Forms
     from bilex.trace import Trace
 
 
@@ -199,11 +201,26 @@ class InstaMapping(Mapping, kind="instamap"):
         return arrays
 
     @classmethod
+    def forms(cls, arrays: dict[str, Tensor]) -> Forms:
+        """Each round leads from one dimension to the next; of the start its own parts know."""
+        start = {name: array for name, array in arrays.items() if name.startswith("start.")}
+        forms, rounds = super().forms(start), sum(name.endswith(".s") for name in arrays.keys() - start)
+        for i in range(max(1, rounds)):
+            d, e, p = f"d after {i} rounds", f"d after {i + 1} rounds", f"pairs {i}"
+            shapes = ((d,), (d, e), (d,), (d, e), (p, e), (p, e))
+            floats = dict(zip(Round._fields, map(ArrayForm, shapes), strict=False))
+            forms |= {f"{i}.{name}": form for name, form in floats.items()}
+            forms[f"{i}.neighbours"] = ArrayForm((), "int64")
+        return forms
+
+    @classmethod
     def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
         """The inverse of `arrays`."""
         rounds: tuple[Round, ...] = ()
         while f"{len(rounds)}.s" in arrays:
             rounds += (Round(**{name: arrays[f"{len(rounds)}.{name}"] for name in Round._fields}),)
+            if not 0 < int(rounds[-1].neighbours) < 2**31:
+                raise ValueError(f"a round has {int(rounds[-1].neighbours)} neighbours; needed at least 1")
         mapping = nested_mapping(arrays, "start.mapping.")
         if mapping is None:
             return cls(rounds=rounds)
@@ -215,7 +232,6 @@ class InstaMapping(Mapping, kind="instamap"):
 
 def _normalizer(arrays: dict[str, Tensor], prefix: str) -> Normalizer:
     names = sorted(name for name in arrays if name.startswith(prefix) and name != f"{prefix}median")
-    steps, states = (
-        zip(*((name.rpartition(".")[2], arrays[name]) for name in names), strict=True) if names else ((), ())
-    )
-    return Normalizer(steps, states, arrays.get(f"{prefix}median"))
+    states = {f"{prefix}{i}": arrays[name] for i, name in enumerate(names)}
+    states |= {name: array for name, array in arrays.items() if name == f"{prefix}median"}
+    return Normalizer.from_arrays([name.rpartition(".")[2] for name in names], states, prefix.removesuffix("."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
@@ -18,6 +18,7 @@ from bilex.training.network import Network, dropout
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.array_form import Forms
     from bilex.trace import Trace
 
 BLOCK = 10_000
@@ -222,10 +223,20 @@ class LNMapMapping(Mapping, kind="lnmap"):
         return {f"{name}.{key}": a for name, network in vars(self).items() for key, a in network.arrays().items()}
 
     @classmethod
+    def forms(cls, arrays: dict[str, Tensor]) -> Forms:
+        """Encoders take rows of the tables, the mapper what the source's gives."""
+        forms: Forms = {}
+        for network, first in (("source_encoder", "d"), ("mapper", "codes"), ("target_encoder", "d")):
+            own = Network.forms(_below(arrays, network), network, first)
+            forms |= {f"{network}.{name}": form for name, form in own.items()}
+        return forms
+
+    @classmethod
     def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
         """The inverse of `arrays`."""
-        parts: dict[str, dict[str, Tensor]] = {}
-        for name, array in arrays.items():
-            network, _, key = name.partition(".")
-            parts.setdefault(network, {})[key] = array
-        return cls(**{network: Network.from_arrays(part) for network, part in parts.items()})
+        return cls(**{field.name: Network.from_arrays(_below(arrays, field.name)) for field in fields(cls)})
+
+
+def _below(arrays: dict[str, Tensor], network: str) -> dict[str, Tensor]:
+    prefix = f"{network}."
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

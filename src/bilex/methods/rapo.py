@@ -145,8 +145,11 @@ class Rapo(Method):
         state, beginning = trace.restore(), generator.get_state()
         choosing, training = self._parts(trace, dev)
         tables = Tables(self, x, z, trace, warm)
-        refitting = state is not None and state.values["stage"] == "refit"
-        chosen = int(state.values["chosen"] or 0) if state is not None and refitting else self.epochs
+        refitting, chosen = False, self.epochs
+        if state is not None:
+            with state.unpacking():
+                refitting = state.values["stage"] == "refit"
+                chosen = int(state.values["chosen"] or 0) if refitting else chosen
         if dev is not None and not refitting:
             learner = RankingLearner(self, tables, pairs, dev, generator)
             stage: dict[str, Any] = {"stage": "choose"}

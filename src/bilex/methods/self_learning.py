@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.array_form import ArrayForm, check_arrays, check_rows
 from bilex.errors import AlignmentError, SettingsError
 from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
 from bilex.evaluation.held_out import held_out_record
@@ -88,7 +89,7 @@ class SelfLearning(Method):
             now = _Rounds(self.first_pairs(x, z, pairs, generator=generator, trace=first), generator)
             trace.checkpoint(now.arrays(), round=now.number)
         else:
-            now = _Rounds.restored(state, generator, x.device)
+            now = _Rounds.restored(state, generator, x, z, dev)
         begin = self.share_before(pairs)
         rounds = self.rounds + (dev is None)  # with dev, the final round is trained on dev too
         while now.number < rounds and (self.patience is None or now.since_best < self.patience):
@@ -160,6 +161,13 @@ class SelfLearning(Method):
         return self._train(x, z, now, None, trace, state)
 
 
+FORMS = {
+    "pairs": ArrayForm(("p", 2), "int64"),
+    "kept_pairs": ArrayForm(("kept p", 2), "int64"),
+    "numbers": ArrayForm((3,), "int64"),
+}
+
+
 class _Rounds:
     """All that is carried from round to round."""
 
@@ -199,15 +207,25 @@ class _Rounds:
         return arrays
 
     @classmethod
-    def restored(cls, state: State, generator: Generator, device: torch.device) -> _Rounds:
+    def restored(cls, state: State, generator: Generator, x: Tensor, z: Tensor, dev: Tensor | None) -> _Rounds:
         """The inverse of `arrays`."""
-        generator.set_state(state.arrays["generator"])
-        arrays = {name: array.to(device) for name, array in state.arrays.items()}
-        now = cls(arrays["pairs"], generator)
-        now.kept_pairs, now.best_scores = arrays["kept_pairs"], state.arrays["scores"]
-        now.kept_scores = state.arrays["kept_scores"]
-        now.number, now.kept_round, now.since_best = arrays["numbers"].tolist()
-        now.mapping, now.kept = nested_mapping(arrays, "mapping."), nested_mapping(arrays, "kept.")
+        with state.unpacking():
+            own = {name: array for name, array in state.arrays.items() if "." not in name}
+            forms = FORMS | {name: ArrayForm((len(own[name]),)) for name in ("scores", "kept_scores")}
+            check_arrays(own, forms | {"generator": ArrayForm.of(generator.get_state())})
+            for name in ("pairs", "kept_pairs"):
+                check_rows(name, own[name][:, 0], len(x))
+                check_rows(name, own[name][:, 1], len(z))
+            generator.set_state(own["generator"])
+            arrays, sizes = {name: array.to(x.device) for name, array in state.arrays.items()}, {"d": x.shape[1]}
+            now = cls(arrays["pairs"], generator)
+            now.kept_pairs, now.best_scores, now.kept_scores = arrays["kept_pairs"], own["scores"], own["kept_scores"]
+            now.number, now.kept_round, now.since_best = own["numbers"].tolist()
+            now.mapping, now.kept = (nested_mapping(arrays, prefix, sizes) for prefix in ("mapping.", "kept."))
+            scored = 0 if now.number == 0 else 1 if dev is None else len(torch.unique(dev[:, 0]))
+            lengths = {scored, len(now.best_scores), len(now.kept_scores)}
+            if min(own["numbers"]) < 0 or len(lengths) > 1 or (scored and now.kept is None):
+                raise ValueError(f"round {now.number} has no mapping that was kept, or no scores of it")
         return now
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from bilex.files import bare_name
 from bilex.page.tables import NONE, Row, Table, row
 from bilex.report.citation import licences
 from bilex.report.figures import mrr_interval, p_at_1_interval
+from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +104,7 @@ def aligned_table(alignment: Alignment, test: Figures | None) -> Table:
 
 def settings_table(inputs: dict[str, Any]) -> Table:
     """The method's settings."""
-    rows = [row(name, json.dumps(value, ensure_ascii=False)) for name, value in inputs["settings"].items()]
+    rows = [row(name, to_json(value)) for name, value in inputs["settings"].items()]
     rows += [row("rng_seed", inputs["rng_seed"])]
     return Table("settings", f"Settings of {inputs['method']}", ("setting", "value"), tuple(rows), left=2)
 

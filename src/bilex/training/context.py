@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn.functional import embedding_bag
 
+from bilex.array_form import check_rows
 from bilex.errors import SettingsError
 from bilex.linalg.blocks import BUDGET, KEY_BLOCK, score_blocks
 from bilex.linalg.near import pairs_above
@@ -40,9 +41,21 @@ class Neighbourhoods:
         """x̄ of every word: (n, d)."""
         return embedding_bag(self.members, table, self.offsets, mode="mean", include_last_offset=True)
 
+    def check(self) -> None:
+        """ValueError unless there is a list for each word, none of them empty, and its members are words."""
+        n = len(self.offsets) - 1
+        begins, ends = self.offsets[:-1], self.offsets[1:]
+        if self.offsets[0] != 0 or self.offsets[-1] != len(self.members) or not (begins < ends).all():
+            raise ValueError("the offsets of contexts do not fit their members")
+        check_rows("members", self.members, n)
+        if len(self.probe) != len(range(0, n, _step(n))):
+            raise ValueError(f"the contexts are of {n:,} words, and have {len(self.probe)} rows to know these again by")
+
     def belong_to(self, table: Tensor) -> bool:
         """Whether this is the table that they were found in."""
-        return len(table) == len(self.offsets) - 1 and torch.allclose(_probe(table), self.probe, rtol=0, atol=1e-5)
+        if len(table) != len(self.offsets) - 1:
+            return False
+        return torch.allclose(_probe(table), self.probe.to(table), rtol=0, atol=1e-5)
 
 
 def find_neighbourhoods(
@@ -138,4 +151,8 @@ def _check_number(pairs: int, tau: float) -> None:
 
 
 def _probe(table: Tensor) -> Tensor:
-    return table[:: max(1, len(table) // PROBES)].clone()
+    return table[:: _step(len(table))].clone()
+
+
+def _step(words: int) -> int:
+    return max(1, words // PROBES)

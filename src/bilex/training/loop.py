@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 import torch
+
+from bilex.array_form import ArrayForm, check_arrays
+from bilex.strict_json import check_form
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -153,20 +156,49 @@ class _Run:
 
     def restore(self, state: State) -> None:
         """The inverse of `arrays` and `values`."""
-        arrays, values = state.arrays, dict(state.values)
-        self.generator.set_state(arrays["generator"])
-        self.history = arrays["history"].tolist()
-        self.learner.keep({name.removeprefix("kept."): a for name, a in arrays.items() if name.startswith("kept.")})
-        self.epoch, self.best_epoch = int(values.pop("epoch")), int(values.pop("best_epoch"))  # type: ignore[arg-type]
-        self.best = float(values.pop("best"))  # type: ignore[arg-type]
-        self.figures = {name: value for name, value in values.items() if isinstance(value, float)}
+        with state.unpacking():
+            self._check(state)
+            arrays, values = state.arrays, dict(state.values)
+            self.generator.set_state(arrays["generator"])
+            self.history = arrays["history"].tolist()
+            self.learner.keep(_below(arrays, "kept."))
+            self.epoch, self.best_epoch = int(values.pop("epoch")), int(values.pop("best_epoch"))  # type: ignore[arg-type]
+            self.best = float(values.pop("best"))  # type: ignore[arg-type]
+            self.figures = {name: value for name, value in values.items() if isinstance(value, float)}
+            for name, parameter in self.learner.parameters.items():
+                with torch.no_grad():
+                    parameter.copy_(arrays[f"now.{name}"])
+                self.best_parameters[name] = arrays[f"best.{name}"].to(parameter)
+                if moments := _below(arrays, f"adam.{name}."):
+                    self.optimizer.state[parameter] = {
+                        key: a if key == "step" else a.to(parameter) for key, a in moments.items()
+                    }
+
+    def _check(self, state: State) -> None:
+        """ValueError unless these are arrays and values of a training of these parameters."""
+        check_form(state.values, Values)
+        epochs = len(state.arrays["history"]) if "history" in state.arrays else 0
+        forms = {"generator": ArrayForm.of(self.generator.get_state()), "history": ArrayForm((epochs,))}
+        forms |= {name: ArrayForm.of(array) for name, array in state.arrays.items() if name.startswith("kept.")}
         for name, parameter in self.learner.parameters.items():
-            with torch.no_grad():
-                parameter.copy_(arrays[f"now.{name}"])
-            self.best_parameters[name] = arrays[f"best.{name}"].to(parameter)
-            prefix = f"adam.{name}."
-            moments = {key.removeprefix(prefix): a for key, a in arrays.items() if key.startswith(prefix)}
-            if moments:
-                self.optimizer.state[parameter] = {
-                    key: a if key == "step" else a.to(parameter) for key, a in moments.items()
-                }
+            like, prefix = ArrayForm.of(parameter), f"adam.{name}."
+            forms |= {f"now.{name}": like, f"best.{name}": like}
+            if any(array.startswith(prefix) for array in state.arrays):
+                forms |= {f"{prefix}step": ArrayForm(()), f"{prefix}exp_avg": like, f"{prefix}exp_avg_sq": like}
+        check_arrays(state.arrays, forms)
+        if any(array.min() < 0 for name, array in state.arrays.items() if name.endswith((".step", ".exp_avg_sq"))):
+            raise ValueError("the state of the optimizer has numbers below 0")
+        if min(state.values[name] for name in ("epoch", "best_epoch")) < 0:  # type: ignore[operator,type-var]
+            raise ValueError("the epochs are below 0")
+
+
+class Values(TypedDict):
+    """Of a state."""
+
+    epoch: int
+    best_epoch: int
+    best: float
+
+
+def _below(arrays: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Self
 import torch
 from torch.nn import functional
 
+from bilex.array_form import ArrayForm
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torch import Generator, Tensor
+
+    from bilex.array_form import Forms
 
 SLOPE = 0.25
 
@@ -76,6 +80,16 @@ class Network:
         layers = sum(name.startswith("weight.") for name in arrays)
         weights, biases = (tuple(arrays[f"{kind}.{i}"] for i in range(layers)) for kind in ("weight", "bias"))
         return cls(weights=weights, biases=biases, slope=arrays.get("slope"))
+
+    @staticmethod
+    def forms(arrays: dict[str, Tensor], name: str, first: str) -> Forms:
+        """As many layers as there are weights.  name: of the network, first: letter of the size of its input."""
+        layers = max(1, sum(array.startswith("weight.") for array in arrays))
+        sizes = [first, *(f"{name} {i}" for i in range(1, layers + 1))]
+        forms = {"slope": ArrayForm((1,), optional=True)}
+        for i, (n, m) in enumerate(pairwise(sizes)):
+            forms |= {f"weight.{i}": ArrayForm((n, m)), f"bias.{i}": ArrayForm((m,))}
+        return forms
 
     def _trainable(self) -> Self:
         for parameter in self.parameters():

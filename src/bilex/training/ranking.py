@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.array_form import ArrayForm, check_arrays, check_rows
 from bilex.errors import SettingsError
 from bilex.linalg.ranks import ranks
 from bilex.mapping import LinearMapping, Mapping
@@ -157,6 +158,9 @@ class RankingLearner:
     def keep(self, arrays: dict[str, Tensor]) -> None:
         """The inverse of `kept`."""
         for i, array in arrays.items():
+            queries, keys = self.tables.rows if i == "0" else self.tables.rows[::-1]
+            check_arrays({i: array}, {i: ArrayForm((len(keys), "nearest"), "int32")})
+            check_rows(i, array, len(queries))
             self.tables.penalties[int(i)].near = array.to(self.pairs.device)
 
     def mapping(self) -> TowerMapping:

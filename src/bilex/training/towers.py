@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import torch
 from torch.nn.functional import pad
 
+from bilex.array_form import ArrayForm
 from bilex.linalg.householder import compose, decompose, polar
 from bilex.mapping import LinearMapping, Mapping
 from bilex.normalize import unit
@@ -16,6 +17,8 @@ from bilex.training.context import Neighbourhoods, context_vectors
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
+
+    from bilex.array_form import Forms
 
 Projection = Literal["householder", "linear"]
 MATRICES = ("source_adapter", "target_adapter", "source_projection", "target_projection")
@@ -66,15 +69,32 @@ class TowerMapping(Mapping, kind="towers"):
         return arrays | {"settings": torch.tensor(settings, dtype=torch.float64)}
 
     @classmethod
+    def forms(cls, arrays: dict[str, Tensor]) -> Forms:
+        """Square matrices, four settings, and what is there of neighbours, all or nothing for each side."""
+        forms = {name: ArrayForm(("d", "d")) for name in MATRICES} | {"settings": ArrayForm((4,))}
+        for side in ("source_context", "target_context"):
+            if any(name.startswith(f"{side}.") for name in arrays):
+                n, k, probed = (f"{side}: {size}" for size in ("n + 1", "k", "probed"))
+                forms[f"{side}.offsets"] = ArrayForm((n,), "int64")
+                forms[f"{side}.members"] = ArrayForm((k,), "int64")
+                forms[f"{side}.probe"] = ArrayForm((probed, "d"))
+        return forms
+
+    @classmethod
     def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
         """The inverse of `arrays`."""
         activation, tau_source, tau_target, cap = arrays["settings"].tolist()
+        if activation not in range(len(SLOPES)) or not cap.is_integer() or not 0 <= cap < 2**31:
+            raise ValueError(f"the settings are {arrays['settings'].tolist()}, which no method has")
         source_context, target_context = (
             Neighbourhoods(*(arrays[f"{side}_context.{name}"] for name in NEIGHBOURS))
             if f"{side}_context.{NEIGHBOURS[0]}" in arrays
             else None
             for side in ("source", "target")
         )
+        for context in (source_context, target_context):
+            if context is not None:
+                context.check()
         return cls(
             source_adapter=arrays["source_adapter"],
             target_adapter=arrays["target_adapter"],

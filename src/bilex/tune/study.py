@@ -17,6 +17,7 @@ from bilex.disk import naming
 from bilex.errors import AlignmentError
 from bilex.lock import LOCK, only_one
 from bilex.provenance import INPUTS, begin, check_same, read
+from bilex.strict_json import finite
 from bilex.tune.space import import_optuna
 from bilex.tune.trial import Outcome, Task
 
@@ -94,7 +95,7 @@ class Study:
         trial, states = self._asked.pop(outcome.number), self._optuna.trial.TrialState
         try:
             with naming(self._file):
-                trial.set_user_attr("outcome", outcome.to_json())
+                trial.set_user_attr("outcome", finite(outcome.to_json()))
                 for epoch, mrr in enumerate(outcome.epochs):
                     trial.report(mrr, epoch)
                 self._study.tell(trial, outcome.mrr, state=_state(outcome, states))

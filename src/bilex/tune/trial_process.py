@@ -5,7 +5,6 @@ Its peak memory is its own, and when it is killed nothing else is. It leaves FOL
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.files import replacing
 from bilex.process import receive, run_module
+from bilex.strict_json import from_json, read_json, to_json
 from bilex.tune.packed import Packed
 from bilex.tune.trial import Outcome, Task, run_trial
 
@@ -40,7 +40,7 @@ class TrialProcess:
         started = time.perf_counter()
         ending = run_module("bilex.tune.trial_process", self.to_json(), folder, threads=self.threads, live=live)
         try:
-            return Outcome.from_json(json.loads((folder / OUTCOME).read_text(encoding="utf-8")))
+            return Outcome.from_json(read_json(folder / OUTCOME))
         except FileNotFoundError:
             return self.failure(ending, time.perf_counter() - started)
 
@@ -55,12 +55,12 @@ class TrialProcess:
 
     def to_json(self) -> str:
         """One line."""
-        return json.dumps(asdict(self))
+        return to_json(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> TrialProcess:
         """The inverse of `to_json`."""
-        found: dict[str, Any] = json.loads(text)
+        found: dict[str, Any] = from_json(text)
         task = Task(**{**found["task"], "bars": tuple(found["task"]["bars"])})
         return cls(**{**found, "task": task, "packed": Packed(**found["packed"])})
 
@@ -80,7 +80,7 @@ def main() -> None:
     torch.set_num_threads(trial.threads)
     outcome = run_trial(trial.packed.read(), trial.task, device=trial.device)
     with replacing(folder / OUTCOME) as temporary:
-        temporary.write_text(json.dumps(outcome.to_json()), encoding="utf-8")
+        temporary.write_text(to_json(outcome.to_json()), encoding="utf-8")
 
 
 if __name__ == "__main__":

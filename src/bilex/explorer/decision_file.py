@@ -1,0 +1,64 @@
+"""What a file of decisions has to be: checked before anything in it is used, for it may come from somebody else."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from bilex.disk import special
+from bilex.errors import ExplorerError, LexiconError
+from bilex.run_files import DESCRIPTION, check_inside
+from bilex.strict_json import check_form
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Row(TypedDict):
+    """A decision as it stands in the file."""
+
+    source: str
+    suggestion: str
+    verdict: Literal["open", "accepted", "rejected", "corrected"]
+    target: str | None
+    note: str
+
+
+def check_place(path: Path) -> None:
+    """Refuse what would be waited for, and in the folder of a run links that leave it: nothing is written there."""
+    if (path.parent / DESCRIPTION).exists():
+        check_inside(path.parent, [path])
+    if path.exists() and (found := special(path)) is not None:
+        raise ExplorerError(f"{path}: this is {found}, needed a file; name another with --corrections")
+
+
+def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:
+    """Refuse other tables and columns than those of the schema, and triggers and views, which would do things."""
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(schema)
+        if _tables(file) != _tables(made):
+            raise ExplorerError(
+                f"{path}: damaged, its tables are not those that bilex explore makes; put back a copy, or name another "
+                "file with --corrections"
+            )
+
+
+@contextmanager
+def reading_row(path: Path, number: int, *fields: Any) -> Iterator[None]:
+    """Refuse a row whose fields are not those of `Row`, or of which a LexiconError or ValueError is raised inside."""
+    try:
+        check_form(dict(zip(Row.__annotations__, fields, strict=True)), Row)
+        yield
+    except (LexiconError, ValueError) as error:
+        raise ExplorerError(
+            f"{path}: damaged, in row {number} of its decisions: {error}; put back a copy, or delete the row with that "
+            "id from the table decisions with sqlite3"
+        ) from None
+
+
+def _tables(file: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
+    """All that there is by kind and name, and the columns of the decisions."""
+    there = "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
+    return file.execute(there).fetchall(), file.execute("PRAGMA table_xinfo(decisions)").fetchall()

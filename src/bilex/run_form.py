@@ -1,0 +1,96 @@
+"""The form of alignment.json: the one declaration that a run is checked against when it is opened.
+
+Further keys are allowed everywhere: another version may tell more.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from bilex.evaluation.held_out import Agreement, HeldOut  # noqa: TC001 (read by msgspec)
+
+FORMAT = {"format": "bilex-alignment", "version": 1}
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Positive = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
+class Table(TypedDict):
+    """A table of word vectors as it was given."""
+
+    file: str | None
+    sha256: Hash | None
+    words: Positive
+    dim: Positive
+
+
+class Dictionary(TypedDict):
+    """A dictionary as it was given."""
+
+    file: str | None
+    sha256: Hash | None
+    pairs: Count
+
+
+class Inputs(TypedDict):
+    """All that decides the result: what `fitting.Inputs.describe` gives."""
+
+    method: str
+    settings: dict[str, Any]
+    rng_seed: int
+    dev_share: float
+    fold_case: NotRequired[bool]
+    spelling: NotRequired[str | None]
+    source: Table
+    target: Table
+    train: Dictionary
+    dev: Dictionary | None
+
+
+class Coverage(TypedDict):
+    """How much of a dictionary the tables have."""
+
+    pairs_total: Count
+    pairs_covered: Count
+    sources_total: Count
+    sources_covered: Count
+
+
+class Versions(TypedDict):
+    """What the run was made with."""
+
+    bilex: str
+
+
+class Subwords(TypedDict):
+    """The files of tables that have subwords."""
+
+    source: str | None
+    target: str | None
+
+
+class File(TypedDict):
+    """A file of the run folder."""
+
+    bytes: Count
+    sha256: Hash
+
+
+class Description(TypedDict):
+    """alignment.json. Runs of earlier versions have no `files`."""
+
+    format: Literal["bilex-alignment"]
+    version: Literal[1]
+    files: NotRequired[dict[str, File]]
+    mapping: str
+    normalize: list[str]
+    subwords: Subwords
+    inputs: Inputs
+    protocol: str
+    train_coverage: Coverage
+    dev_coverage: Coverage | None
+    held_out: NotRequired[HeldOut | None]
+    agreement: NotRequired[Agreement | None]
+    made_with: Versions
