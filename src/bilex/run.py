@@ -27,6 +27,7 @@ from bilex.files import replacing_folder
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
+from bilex.printable import printable
 from bilex.replaceable import check_replaceable
 from bilex.table import EmbeddingTable
 from bilex.trace import Trace
@@ -161,7 +162,7 @@ def _subword_file(table: EmbeddingTable) -> str | None:
         return str(table.subwords.file)
     if table.subwords is None or table.origin is None:
         return None
-    return str(table.origin.resolve())
+    return printable(str(table.origin.resolve()))
 
 
 def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:

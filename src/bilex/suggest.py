@@ -18,7 +18,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """' (did you mean ...?)' with the nearest of a few known names, or nothing; letter case does not count."""
     folded = {name.casefold(): name for name in reversed(list(known))}
     close = difflib.get_close_matches(word.casefold(), list(folded), n=1)
-    return f" (did you mean {folded[close[0]]!r}?)" if close else ""
+    return _asked(folded[close[0]] if close else None)
 
 
 class FrequentWords:
@@ -36,6 +36,10 @@ class FrequentWords:
             for rest in _rests(word):
                 self._rows.setdefault(rest, row)
 
+    def suggestion(self, word: str) -> str:
+        """' (did you mean ...?)' with the nearest word, or nothing."""
+        return _asked(self.nearest(word))
+
     def nearest(self, word: str) -> str | None:
         """The word that one may have meant: the most alike, then the most frequent. Numbers are meant as they are."""
         folded = word.lower()
@@ -49,6 +53,10 @@ class FrequentWords:
             return likeness.ratio()
 
         return self._words[max(near, key=like)] if near else None
+
+
+def _asked(meant: str | None) -> str:
+    return "" if meant is None else f" (did you mean {meant!r}?)"
 
 
 def _rests(word: str) -> list[str]:
