@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bilex.errors import SettingsError
-from bilex.settings import change, describe, field_types, nearest_name, parse, to_text
+from bilex.settings import change, describe, field_types, parse, to_text
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,3 @@ def test_descriptions_for_people():
 def test_a_union_says_all_that_would_do():
     with pytest.raises(ValueError, match="needed a whole number or needed one of a"):
         parse("x", int | Literal["a"])
-
-
-def test_nearest_name():
-    assert nearest_name("procrustse", ["procrustes", "vecmap"]) == " (did you mean 'procrustes'?)"
-    assert nearest_name("q", ["procrustes", "vecmap"]) == ""

@@ -20,6 +20,11 @@ def test_values_as_people_write_them(tmp_path):
     assert (made.learning_rate, made.k, made.spectral, made.normalize) == (3.5, 5, True, ("unit", "center"))
 
 
+def test_a_byte_order_mark_does_no_harm(tmp_path):
+    (tmp_path / "s.toml").write_text('method = "rcsls"\n', encoding="utf-8-sig")
+    assert read_settings(tmp_path / "s.toml").method == "rcsls"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -17,9 +17,9 @@ HEAD = """# Commands
 
 This page is made from the program by `python tools/update_command_docs.py`.
 
-Results go to standard output, everything else to standard error, so that output can be piped. The exit code is 0 when
-it is done, 1 when it could not be done (the message says why and what to do), 2 when the command line was wrong, 130
-after Ctrl-C.
+Results go to standard output, everything else to standard error, so that output can be piped. What is read and written
+there is UTF-8 ([terminals and pipes](formats.md#terminals-and-pipes)). The exit code is 0 when it is done, 1 when it
+could not be done (the message says why and what to do), 2 when the command line was wrong, 130 after Ctrl-C.
 A run folder (RUN) is what `bilex align` writes; `evaluate`, `report`, `similarity`, `translate`, `induce`, `export` and
 `explore` read it.
 """

@@ -14,7 +14,7 @@ from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
 from bilex.fitting import collect, fit
 from bilex.io.in_memory import is_gensim
 from bilex.lexicon import Lexicon
-from bilex.settings import nearest_name
+from bilex.suggest import suggestion
 from bilex.table import EmbeddingTable
 from bilex.words import described
 
@@ -106,7 +106,7 @@ class Aligner:
         for name, value in params.items():
             if name not in _parameters():
                 known = _parameters()
-                raise SettingsError(f"Aligner has no parameter {name!r}{nearest_name(name, known)}; {', '.join(known)}")
+                raise SettingsError(f"Aligner has no parameter {name!r}{suggestion(name, known)}; {', '.join(known)}")
             setattr(self, name, value)
         return self
 

@@ -18,6 +18,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from bilex.disk import TEMPORARY, naming
+from bilex.errors import BilexError
 from bilex.lock import CannotLockError, try_lock
 
 if TYPE_CHECKING:
@@ -87,6 +88,17 @@ def sha256(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def require_utf8_name(path: Path) -> None:
+    """Refuse a name that is not UTF-8: a run could be made, and not be opened again."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise BilexError(
+            f"{path}: the name of this file or of a folder around it is not UTF-8, so that JSON cannot hold it and "
+            "some libraries cannot open it; rename it"
+        ) from None
 
 
 def bare_name(path: str) -> str:

@@ -23,6 +23,7 @@ from bilex.io.inspection import doubtful_order
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
 from bilex.normalize import Normalizer
+from bilex.printable import printable
 from bilex.table import EmbeddingTable
 from bilex.trace import Trace
 
@@ -346,7 +347,7 @@ def _describe_lexicon(lexicon: Lexicon) -> dict[str, Any]:
 def _describe_file(path: Path | None) -> dict[str, Any]:
     if path is None or not path.is_file():
         return {"file": None, "sha256": None}
-    return {"file": str(path.resolve()), "sha256": sha256(path)}
+    return {"file": printable(str(path.resolve())), "sha256": sha256(path)}  # a name need not be UTF-8
 
 
 def _describe_protocol(inputs: Inputs, dev: Lexicon | None) -> str:

@@ -17,6 +17,7 @@ from bilex.display import SHOWN, Displayed, counted, listed, rest
 from bilex.errors import LexiconError, SettingsError
 from bilex.io.dictionary import LexiconReport, Separator, comment_sign, read_pairs, write_pairs
 from bilex.io.in_memory import word_pairs
+from bilex.printable import printable
 from bilex.words import described, quoted, shortened, word_list
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Lexicon(Displayed):
     @property
     def name(self) -> str:
         """The file it came from, for messages."""
-        return "the dictionary" if self.origin is None else str(self.origin)
+        return "the dictionary" if self.origin is None else printable(str(self.origin))
 
     @property
     def sources(self) -> list[str]:

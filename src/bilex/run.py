@@ -28,6 +28,7 @@ from bilex.files import replacing_folder
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
+from bilex.printable import printable
 from bilex.replaceable import check_replaceable
 from bilex.retrieval.base import SIDES
 from bilex.run_files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
@@ -222,7 +223,7 @@ def _subword_file(table: EmbeddingTable) -> str | None:
         return str(table.subwords.file)
     if table.subwords is None or table.origin is None:
         return None
-    return str(table.origin.resolve())
+    return printable(str(table.origin.resolve()))
 
 
 class LaterSubwords:

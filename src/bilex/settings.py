@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import types
 import typing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from bilex.errors import SettingsError
+from bilex.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,7 +75,7 @@ def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: I
     for key, value in given.items():
         name, dot, rest = key.partition(".")
         if name not in kinds:
-            near = nearest_name(key, [*kinds, *others])
+            near = suggestion(key, [*kinds, *others])
             raise SettingsError(f"{what} has no setting {key!r}{near}; it has: {', '.join(kinds)}")
         if dot or isinstance(value, dict):
             inner.setdefault(name, {}).update({rest: value} if dot else value)
@@ -145,13 +145,6 @@ def describe(kind: Any) -> str:
     if origin is tuple:
         return f"{describe(args[0])},..."
     return getattr(kind, "__name__", str(kind))
-
-
-def nearest_name(name: str, known: Iterable[str]) -> str:
-    """' (did you mean …?)' or nothing; letter case does not count."""
-    folded = {one.casefold(): one for one in known}
-    close = difflib.get_close_matches(name.casefold(), list(folded), n=1)
-    return f" (did you mean {folded[close[0]]!r}?)" if close else ""
 
 
 def check_at_least_one(**numbers: int | None) -> None:

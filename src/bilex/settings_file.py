@@ -39,7 +39,7 @@ def write_settings(path: Path, chosen: MethodSettings, *, comments: Sequence[str
 def read_settings(path: Path) -> MethodSettings:
     """Read the file; numbers, true, false and lists may stand there without quotes."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise SettingsError(f"{path}: cannot be read: {error}; needed a file such as bilex tune writes") from error
     method, settings = found.get("method"), found.get("settings", {})

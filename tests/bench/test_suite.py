@@ -59,6 +59,10 @@ def test_cells_are_systems_by_directions_by_seeds(write):
     assert suite.cells(systems="*50*", directions="en-fi") == suite.cells(systems=["*50*"], directions=["en-fi"])
 
 
+def test_a_byte_order_mark_does_no_harm(write):
+    assert Suite.read(write("\ufeff" + HEAD + SAMPLE + PROCRUSTES)).directions["en-fr"].source.name == "en"
+
+
 def test_directions_can_be_those_of_another_suite(write):
     write(HEAD + SAMPLE + PROCRUSTES, "one.toml")
     path = write(HEAD + 'directions_from = "one.toml"\n' + PROCRUSTES, "two.toml")

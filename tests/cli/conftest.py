@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
+from bilex import EmbeddingTable, Lexicon, align
 from bilex.cli import main
+from bilex.methods.procrustes import Procrustes
 
 
 class Result(NamedTuple):
@@ -44,6 +50,33 @@ def bilex(capsys, monkeypatch):
         return Result(stopped.value.code, out, err)
 
     return run
+
+
+@pytest.fixture
+def at_terminal():
+    """Run a command whose results go to a terminal, and give the bytes that this gets."""
+    pty = pytest.importorskip("pty", reason="no terminals here")
+
+    def run(*args, **environment):
+        command = [sys.executable, "-m", "bilex", *map(str, args)]
+        here, there = pty.openpty()
+        env = {**os.environ, "COLUMNS": "200", "TERM": "dumb", **environment}
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=there, stderr=pipe, env=env) as process:
+            os.close(there)
+            shown = b"".join(iter(lambda: _read(here), b""))
+            assert b"Traceback" not in process.communicate()[1]
+        os.close(here)
+        return shown.replace(b"\r\n", b"\n")
+
+    return run
+
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 10_000)
+    except OSError:  # Linux says so at the end
+        return b""
 
 
 @pytest.fixture
@@ -93,3 +126,18 @@ def made(files, tmp_path_factory):
 def run(made, tmp_path):
     """A run folder of one's own."""
     return shutil.copytree(made, tmp_path / "run")
+
+
+@pytest.fixture
+def words_run(tmp_path):
+    """Make a run of these words, and those for the target or the same."""
+
+    def make(source, target=None):
+        tables = [
+            EmbeddingTable(words, np.eye(len(words), 6, dtype=np.float32)) for words in (source, target or source)
+        ]
+        pairs = Lexicon.from_pairs(zip(*(table.words for table in tables), strict=True))
+        align(*tables, pairs, method=Procrustes(normalize=("unit",))).save(tmp_path / "words-run")
+        return tmp_path / "words-run"
+
+    return make

@@ -3,13 +3,15 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
-from bilex import __version__
+from bilex import Alignment, EmbeddingTable, Lexicon, __version__, align, cli
 from bilex.cli import COMMANDS
 from bilex.errors import BilexError
+from bilex.explorer.corrections import Corrections
 
 OUT_OF_MEMORY = "bilex: out of memory: read fewer words (--max-words), or use a machine with more\n"
 
@@ -56,6 +58,25 @@ def test_help_lists_all_and_imports_nothing_heavy():
 
 def test_version(bilex):
     assert bilex("--version") == (0, f"bilex, version {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("args", "meant"),
+    [
+        (["translat"], "translate"),
+        (["Align"], "align"),
+        (["data", "ftech"], "fetch"),
+        (["bench", "reprot"], "report"),
+        (["bench", "rn"], "run"),
+    ],
+)
+def test_a_mistyped_command(refused, args, meant):
+    message = refused(*args, code=2)
+    assert message.endswith(f"Error: there is no command {args[-1]!r} (did you mean {meant!r}?)\n")
+
+
+def test_a_command_like_no_other(refused):
+    assert refused("xyzzy", code=2).endswith("Error: there is no command 'xyzzy'\n")
 
 
 @pytest.mark.parametrize("args", [["alig"], ["--nope"], ["align"], ["translate", "--nope"], ["evaluate", "run"]])
@@ -115,10 +136,139 @@ def test_a_reader_that_stops_is_no_error(run):
         assert (process.wait(), error) == (0, "")
 
 
-def test_bytes_that_are_no_text_are_refused_without_a_traceback(run):
-    """Where the locale is UTF-8; Python lets them pass in the C locale, and then they are an unknown word."""
-    strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
-    done = shell("translate", run, "-", input=b"s1\n\xff\xfe\n", env=strict)
-    assert b"Traceback" not in done.stderr
+@pytest.mark.parametrize("environment", [{}, {"PYTHONIOENCODING": "utf-8:strict"}, {"LC_ALL": "C"}], ids=str)
+def test_bytes_that_are_no_text_are_refused_without_a_traceback(run, environment):
+    done = shell("translate", run, "-", input=b"s1\n\xff\xfe\n", env={**os.environ, **environment})
     assert done.returncode == 1
-    assert b"UTF-8" in done.stderr.upper()
+    assert done.stderr == b"bilex: standard input, line 2: this is not UTF-8; convert it (iconv -t UTF-8)\n"
+
+
+@pytest.mark.parametrize(
+    ("closed", "word", "code"),
+    [("0<&-", "s1", 0), ("0<&-", "-", 1), ("1>&-", "s1", 0), ("0<&- 1>&- 2>&-", "s1", 0)],
+)
+def test_streams_that_are_closed(run, closed, word, code):
+    """As they are for programs that some services start."""
+    command = f"{sys.executable} -m bilex translate {run} {word} {closed}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+
+
+def test_messages_are_printable(refused, tmp_path):
+    assert "no-\\x1b[31m-folder: this is no run folder" in refused("translate", tmp_path / "no-\x1b[31m-folder", "s1")
+    assert "\\x07" in refused("evaluate", tmp_path, "--\x07", code=2)
+    assert "a\\u202eb: no such file" in refused("inspect", "a\u202eb")
+
+
+def test_results_and_messages_are_written_in_one_place():
+    """Where characters that would command a terminal are shown instead."""
+    folder = Path(cli.__file__).parent
+    written = {
+        path.name for path in folder.glob("*.py") if re.search(r"click\.echo\((?!\))|\bprint\(", path.read_text())
+    }
+    assert written == {"options.py", "tables.py", "completion.py"}
+
+
+EVERYTHING = r"""
+import sys
+from bilex.cli import main
+run = sys.argv[1]
+for args in (
+    ["translate", run, "\u00e9cole", "\u65e5\u672c"],
+    ["translate", run, "\u00e9cole", "--json"],
+    ["induce", run, "--output", "-"],
+    ["induce", run, "--output", "-", "--format", "jsonl"],
+    ["induce", run, "--output", "-", "--format", "tmx"],
+    ["explore", run, "--export", "-", "--with-train"],
+    ["evaluate", run, f"{run}/train.tsv", "--hubness"],
+    ["inspect", f"{run}/source.safetensors"],
+):
+    try:
+        main(args)
+    except SystemExit as ended:
+        print("END", args[0], ended.code, flush=True)
+"""
+C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.mark.parametrize(
+    "environment", [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C"}, C_LOCALE], ids=str
+)
+def test_a_pipe_gets_utf_8_whatever_the_locale_is(words_run, environment):
+    run = words_run(["école", "日本"])
+    Corrections(run / "corrections.sqlite").close()
+    command = [*PYTHON, EVERYTHING, str(run)]
+    done = subprocess.run(command, capture_output=True, check=True, env={**os.environ, **environment})
+    assert b"Traceback" not in done.stderr
+    parts = re.split(r"END (?:\w+) (\d)\n", done.stdout.decode())
+    assert parts[1::2] == ["0"] * 8
+    assert all("école" in part and ("日本" in part) for part in parts[:-1:2])
+
+
+NAME = "caf\udce9"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such names here")
+class TestNamesThatAreNotUtf8:
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ["align", "x.vec", "z.vec", "--train", "train.tsv", "--output", NAME],
+            ["align", "x.vec", "z.vec", "--train", "train.tsv", "--output", f"{NAME}/run"],
+            ["align", f"{NAME}.vec", "z.vec", "--train", "train.tsv", "--output", "run"],
+            ["align", "x.vec", f"{NAME}.vec", "--train", "train.tsv", "--output", "run"],
+            ["align", "link.vec", "z.vec", "--train", "train.tsv", "--output", "run"],
+            ["align", "x.vec", "z.vec", "--train", f"{NAME}.tsv", "--output", "run"],
+            ["align", "x.vec", "z.vec", "--train", "train.tsv", "--dev", f"{NAME}.tsv", "--output", "run"],
+            ["tune", "x.vec", "z.vec", "--train", f"{NAME}.tsv", "--output", "study"],
+            ["tune", "x.vec", "z.vec", "--train", "train.tsv", "--output", NAME],
+            ["translate", NAME, "s1"],
+            ["induce", "made", "--output", f"{NAME}.tsv"],
+            ["export", "made", "--source", f"{NAME}.vec"],
+            ["export", "made", "--target", f"{NAME}.vec"],
+            ["report", "made", "--output", f"{NAME}.html"],
+            ["convert", "x.vec", f"{NAME}.npz"],
+            ["explore", "made", "--export", NAME, "--with-train"],
+            ["explore", "made", "--corrections", NAME],
+            ["demo", "--output", NAME],
+            ["data", "fetch", "muse", "en-fr", "--folder", NAME],
+            ["bench", "run", "sample", "--output", NAME],
+            ["bench", "report", NAME],
+        ],
+        ids=lambda args: ascii(" ".join(args)),
+    )
+    def test_are_refused_before_any_work(self, refused, files, made, tmp_path, monkeypatch, args):
+        monkeypatch.chdir(tmp_path)
+        for name in ("x.vec", "z.vec", "train.tsv"):
+            Path(name).symlink_to(files / name)
+        Path("made").symlink_to(made)
+        for suffix, file in ((".vec", "x.vec"), (".tsv", "train.tsv")):
+            Path(f"{NAME}{suffix}").write_bytes((files / file).read_bytes())
+        Path("link.vec").symlink_to(f"{NAME}.vec")
+        before = sorted(tmp_path.iterdir())
+        message = refused(*args)
+        assert "caf\\udce9" in message
+        assert "is not UTF-8, so that" in message
+        assert "rename it" in message
+        assert sorted(tmp_path.iterdir()) == before
+
+    def test_are_read_where_nothing_names_them_afterwards(self, bilex, files, made, tmp_path):
+        table, lexicon = tmp_path / f"{NAME}.vec", tmp_path / f"{NAME}.tsv"
+        table.write_bytes((files / "x.vec").read_bytes())
+        lexicon.write_bytes((files / "test.tsv").read_bytes())
+        result = bilex("inspect", table)
+        assert result.code == 0
+        assert "caf\\udce9.vec" in result.out
+        assert bilex("inspect", table, "--json").json["path"] == str(table)
+        assert bilex("convert", table, tmp_path / "x.npz").code == 0
+        assert bilex("evaluate", made, lexicon).code == 0
+
+    def test_from_python_a_run_is_made_and_opened_again(self, world, tmp_path):
+        table, lexicon = tmp_path / f"{NAME}.vec", tmp_path / f"{NAME}.tsv"
+        world.source.write(table)
+        world.train.write(lexicon)
+        align(EmbeddingTable.read(table), world.target, Lexicon.read(lexicon)).save(tmp_path / "run")
+        again = Alignment.load(tmp_path / "run")
+        assert again.provenance["inputs"]["source"]["file"] == str(tmp_path.resolve() / "caf\\udce9.vec")
+        assert again.train == world.train

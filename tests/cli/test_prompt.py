@@ -1,11 +1,14 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from bilex import align
 from bilex.cli.prompt import Session, complete, converse
-from bilex.cli.translate import _print
+from bilex.cli.translate import _print, _print_at_prompt
 
 pty = pytest.importorskip("pty", reason="no terminals here")
 
@@ -24,7 +27,7 @@ def speak(alignment, *lines):
     def translate(word, n, direction):
         return alignment.translate([word], n, direction=direction)[0]
 
-    converse(Session(alignment, 2, "forward", translate, _print), read)
+    converse(Session(alignment, 2, "forward", translate, _print_at_prompt), read)
     return prompts
 
 
@@ -40,6 +43,26 @@ def test_help_unknown_words_and_interrupts(alignment, capsys):
     err = capsys.readouterr().err
     assert err.count(":swap") == 3
     assert "zzz: not in the table" in err
+
+
+def test_words_of_the_other_language(alignment, capsys):
+    speak(alignment, "t1", ":swap", "s1")
+    err = capsys.readouterr().err
+    assert "t1: not in the table of 160 words; the target table has it: :swap\n" in err
+    assert "s1: not in the table of 160 words; the source table has it: :swap\n" in err
+
+
+def test_nothing_that_commands_the_terminal(world, capsys):
+    source = replace(
+        world.source, words=["\x1b[31m", "a\u202eb", *world.source.words[2:]], origin=Path("\x1b]0;x\x07.vec")
+    )
+    made = align(source, world.target, world.train)
+    made.provenance["inputs"]["source"]["file"] = "folder/\x1b]0;x\x07.vec"
+    session = Session(made, 1, "forward", lambda *_: None, _print)
+    assert session.prompt == "\\x1b]0;x\\x07>target: "
+    assert session.words == sorted(world.source.words[2:])
+    speak(made, "\x1b[32m")
+    assert "\\x1b[32m: not in the table" in capsys.readouterr().err
 
 
 def test_a_colon_alone_is_a_word(alignment, capsys):

@@ -2,12 +2,20 @@ import dataclasses
 import json
 import math
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from bilex import Alignment, EmbeddingTable, Lexicon, align
 from bilex.explorer.corrections import Corrections
+from bilex.printable import printable
+
+
+def shell(*args, **more):
+    """The program in a process of its own."""
+    return subprocess.run([sys.executable, "-m", "bilex", *map(str, args)], capture_output=True, check=True, **more)
 
 
 class TestTranslate:
@@ -35,6 +43,14 @@ class TestTranslate:
         assert [line["word"] for line in result.json_lines] == ["s1", "s2", "new york", "s3"]
         assert [line["through"] for line in result.json_lines] == ["table", "table", None, "table"]
 
+    @pytest.mark.parametrize("content", ["s1\ns2\n", "\ufeffs1\r\ns2", " s1 \n\ts2\n \n"], ids=ascii)
+    @pytest.mark.parametrize("words", [[], ["-"]], ids=str)
+    def test_what_is_piped_is_read_also_without_a_word(self, bilex, run, words, content):
+        """With the byte order mark of a Windows editor, or the space that `echo s1 | bilex` has there."""
+        result = bilex("translate", run, *words, "--json", stdin=content)
+        assert (result.code, result.err) == (0, "")
+        assert [line["word"] for line in result.json_lines] == ["s1", "s2"]
+
     def test_more_lines_than_a_batch(self, bilex, run, monkeypatch):
         monkeypatch.setattr("bilex.cli.translate.BATCH", 7)
         words = [f"s{i}" for i in range(30)]
@@ -48,6 +64,33 @@ class TestTranslate:
         assert result.out.startswith("s1\t")
         assert result.out.count("\n") == 1
 
+    def test_words_of_the_other_language(self, bilex, run):
+        result = bilex("translate", run, "t1", "T2")
+        assert result.code == 1
+        said = "not in the table of 160 words"
+        assert result.err == f"t1: {said}; the target table has it: --direction backward\nT2: {said}\n"
+        back = bilex("translate", run, "s1", "t1", "--direction", "backward")
+        assert (back.code, back.err) == (0, f"s1: {said}; the source table has it: --direction forward\n")
+
+    def test_mistyped_words(self, bilex, words_run):
+        run = words_run(["school", "café", "the", "2010", "Café"])
+        result = bilex("translate", run, "schol", "Skhool", "cafe\u0301", "teh", "2011", "xylophone")
+        said = "not in the table of 5 words"
+        assert result.err.splitlines() == [
+            f"schol: {said} (did you mean 'school'?)",
+            f"Skhool: {said} (did you mean 'school'?)",
+            f"cafe\u0301: {said}; 'café' is, the same letters in the Unicode form NFC",
+            f"teh: {said}",
+            f"2011: {said}",
+            f"xylophone: {said}",
+        ]
+
+    def test_near_words_are_of_the_table_translated_from(self, bilex, words_run):
+        run = words_run(["school", "house"], ["maison", "école"])
+        assert "did you mean 'maison'" in bilex("translate", run, "mason", "--direction", "backward").err
+        assert "did you mean 'house'" in bilex("translate", run, "hause").err
+        assert "did you mean" not in bilex("translate", run, "mason").err
+
     @pytest.mark.parametrize("as_json", [False, True])
     def test_no_known_word_is_1(self, bilex, run, as_json):
         result = bilex("translate", run, "zzz", *["--json"] * as_json)
@@ -58,7 +101,10 @@ class TestTranslate:
             assert (result.out, result.err) == ("", "zzz: not in the table of 160 words\n")
 
     def test_nothing_on_standard_input_is_1(self, bilex, run):
-        assert bilex("translate", run, "-", stdin="").code == 1
+        for words in ["-"], []:
+            result = bilex("translate", run, *words, stdin="\n")
+            assert (result.code, result.out) == (1, "")
+            assert result.err == "found no word on standard input; write a word on each line, or give it as WORD\n"
 
     def test_through_subwords(self, bilex, world, tmp_path, monkeypatch):
         table = dataclasses.replace(world.source, subwords=lambda word: world.source.rows[3].copy(), origin=None)
@@ -67,8 +113,23 @@ class TestTranslate:
         result = bilex("translate", tmp_path / "run", "unheard-of", "-n", 1)
         assert result.out.startswith("unheard-of (through subwords)\t")
 
-    def test_mistakes(self, refused, run, tmp_path):
-        assert "needed at least one WORD" in refused("translate", run, code=2)
+    def test_for_a_terminal_and_for_a_pipe(self, bilex, at_terminal, words_run):
+        run = words_run(["\x1b]0;title\x07", "a\u202eb", "\x9b31m", "école", "日本", "house"])
+        args = ["translate", run, "house", "-n", 6]
+        raw = shell(*args).stdout.decode()
+        assert {"école", "日本", "\x1b]0;title\x07", "a\u202eb", "\x9b31m"} <= set(re.split("[\t ]", raw))
+        shown = at_terminal(*args).decode()
+        assert shown == printable(raw, keep="\t\n") != raw
+        western = at_terminal(*args, PYTHONIOENCODING="cp1252").decode("cp1252")
+        assert western == shown.replace("日本", "\\u65e5\\u672c")
+        as_json = at_terminal(*args, "--json").decode()
+        assert printable(as_json, keep="\n") == as_json
+        assert json.loads(as_json) == bilex(*args, "--json").json
+
+    def test_mistakes(self, refused, run, tmp_path, monkeypatch):
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdin.isatty", lambda: True)
+            assert "needed at least one WORD" in refused("translate", run, code=2)
         assert "this is no run folder" in refused("translate", tmp_path / "absent", "s1")
         assert "-n" in refused("translate", run, "s1", "-n", 0, code=2)
 

@@ -300,6 +300,8 @@ def test_checksums_as_sha256sum_prints_them(tmp_path):
     path = tmp_path / "sums"
     path.write_text(f"{'aA' * 32}  muse/wiki.en.vec\n{'0' * 64} *b.txt\n")
     assert read_checksums(path) == {"wiki.en.vec": "aa" * 32, "b.txt": "0" * 64}
+    path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert read_checksums(path) == {"wiki.en.vec": "aa" * 32, "b.txt": "0" * 64}
     path.write_text("md5  x\n")
     with pytest.raises(DataError, match=r"sums:1: found 'md5  x'; needed a sha256, two spaces and a file name"):
         read_checksums(path)

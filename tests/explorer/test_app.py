@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bilex import Alignment, Lexicon, align
+from bilex import Alignment, Entry, Lexicon, align
 
 
 def test_status(client):
@@ -112,6 +112,13 @@ def test_decide_undo_and_export(client):
     assert second == f"{entries[1]['source']}\tmot inconnu\tnan\t1"
     assert len(others) == 598
     assert client.get("/api/export?what=../run").status_code == 422
+
+
+def test_a_lexicon_is_downloaded_without_what_a_line_cannot_hold(client, monkeypatch):
+    entries = [Entry("a\tb", "x", 0.5, 1), Entry("a", "x\ny", 0.5, 1), Entry("a", "x", 0.5, 1)]
+    monkeypatch.setattr(type(client.explorer), "lexicon", lambda _: entries)
+    sent = client.get("/api/export?what=lexicon")
+    assert (sent.status_code, sent.text.splitlines()[1:]) == (200, ["a\tx\t0.500000\t1"])
 
 
 def test_a_pair_decided_from_the_other_language_is_the_same_pair(client):

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import pytest
 import torch
 
 from bilex import EmbeddingTable
@@ -20,6 +21,13 @@ def test_same_spelling():
     ]
     assert [pair[0] for pair in same_spelling(source, target, "numerals")] == ["1984", "3,5", "12:30"]
     assert len(same_spelling(table("a"), table("b"), "identical")) == 0
+
+
+@pytest.mark.parametrize("word", ["a\tb", "a\nb", " a", "\t", " "])
+def test_same_spelling_leaves_out_what_no_dictionary_can_hold(word, tmp_path):
+    shared = same_spelling(table(word, "taxi"), table("taxi", word), "identical")
+    shared.write(tmp_path / "train.tsv")
+    assert shared.pairs == (("taxi", "taxi"),)
 
 
 def rotated(rng_seed=0, shift=20):

@@ -1,5 +1,6 @@
 import functools
 import io
+import json
 import struct
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -8,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bilex import Entry
+from bilex import Entry, Lexicon
 from bilex.io.entries import files_of, write_entries
 from bilex.io.stardict import order
+from bilex.printable import printable
 
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 ENTRIES = [
@@ -87,6 +89,31 @@ class TestStarDict:
         with pytest.raises(Exception, match="larger than a StarDict"):
             write_entries(tmp_path / "o.ifo", ENTRIES, "stardict")
         assert list(tmp_path.iterdir()) == []
+
+
+class TestTsv:
+    @pytest.mark.parametrize("word", ["a\tb", "a\nb", "a\rb", " a", "a\x0b", "", "\ud800"])
+    def test_what_a_line_cannot_hold_is_left_out(self, tmp_path, word):
+        path = tmp_path / "l.tsv"
+        entries = [Entry(word, "x", 0, 1), Entry("x", word, 0, 1), Entry("#x", "y", 0.5, 1)]
+        assert write_entries(path, entries, "tsv") == 2
+        assert Lexicon.read(path).pairs == (("#x", "y"),)
+
+    @pytest.mark.parametrize("word", ["=1+1", "+1", "-2", "@x", "\x1b[31m", "a\u2028b", "\x85", "a\u00a0"])
+    def test_all_else_stays_as_it_is(self, tmp_path, word):
+        path = tmp_path / "l.tsv"
+        assert write_entries(path, [Entry(word, word, 0.5, 1)], "tsv") == 0
+        assert Lexicon.read(path).pairs == ((word, word),)
+
+
+class TestJsonLines:
+    @pytest.mark.parametrize("word", ["a\tb", "\ud800", "\x1b]0;x\x07", "a\u2028b", "", "é日"])
+    def test_any_word(self, tmp_path, word):
+        path = tmp_path / "l.jsonl"
+        assert write_entries(path, [Entry(word, "x", 0.5, 1)], "jsonl") == 0
+        (line,) = path.read_text(encoding="utf-8").split("\n")[:-1]
+        assert json.loads(line) == {"source": word, "target": "x", "score": 0.5, "rank": 1}
+        assert printable(line) == line
 
 
 class TestTmx:

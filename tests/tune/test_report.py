@@ -53,6 +53,14 @@ def test_all_trials_are_listed(study, invented, tmp_path):
     assert {name: rows[0][name] for name in study.space.searched} == outcomes[0].settings
 
 
+def test_a_spreadsheet_computes_nothing(study, invented, tmp_path):
+    (outcome,) = invented(study.ask(1))
+    report.write_report(
+        tmp_path, study.space, judge([outcome]), [outcome, replace(outcome, error="=cmd|' /C calc'!A0")]
+    )
+    assert "'=cmd|' /C calc'!A0" in (tmp_path / "trials.csv").read_text(encoding="utf-8")
+
+
 class TestPlots:
     def test_the_same_bytes_from_the_same_trials(self, study, invented, tmp_path):
         search(study, Budget(trials=plots.ENOUGH), invented)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bilex.errors import ResultsError
+from bilex.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,8 +137,10 @@ class Grid:
         for system in self.systems:
             if system.label == label:
                 return system
-        known = "; ".join(system.label for system in self.systems)
-        raise ResultsError(f"there is no system {label!r} in these results; systems: {known}")
+        known = [system.label for system in self.systems]
+        raise ResultsError(
+            f"there is no system {label!r} in these results{suggestion(label, known)}; systems: {'; '.join(known)}"
+        )
 
 
 def inputs(cell: Cell) -> dict[str, Any]:

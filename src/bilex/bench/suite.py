@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import SettingsError, SuiteError
 from bilex.methods.base import Method, get_method
-from bilex.settings import nearest_name
+from bilex.suggest import suggestion
 from bilex.words import word_list
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Suite:
         directions = word_list(directions or (), "directions")
         for name in directions:
             if name not in self.directions:
-                near = nearest_name(name, self.directions)
+                near = suggestion(name, self.directions)
                 known = ", ".join(self.directions)
                 raise SuiteError(f"suite {self.name} has no direction {name!r}{near}; it has: {known}")
         found = [
@@ -149,7 +149,7 @@ class Suite:
         for pattern in patterns:
             if not any(_matches(system, pattern) for system in self.systems):
                 labels = [system.label for system in self.systems]
-                near = nearest_name(pattern, labels)
+                near = suggestion(pattern, labels)
                 raise SuiteError(f"suite {self.name} has no system {pattern!r}{near}; it has: {'; '.join(labels)}")
         return [s for s in self.systems if not patterns or any(_matches(s, pattern) for pattern in patterns)]
 

@@ -13,7 +13,7 @@ from bilex.bench.direction_table import read_direction
 from bilex.bench.suite import Direction, Suite, System, slug
 from bilex.bench.toml_table import TomlTable
 from bilex.errors import SettingsError, SuiteError
-from bilex.settings import nearest_name
+from bilex.suggest import suggestion
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -50,7 +50,7 @@ def _locate(name: str, base: Path) -> Path:
         return SHIPPED / f"{name}.toml"
     if not name.endswith(".toml"):
         raise SuiteError(
-            f"there is no suite {name!r}{nearest_name(name, shipped())}; give one of {known}, or a .toml file"
+            f"there is no suite {name!r}{suggestion(name, shipped())}; give one of {known}, or a .toml file"
         )
     if not (base / name).is_file():
         raise SuiteError(f"{base / name}: there is no such file; suites that come with bilex: {known}")
@@ -59,7 +59,7 @@ def _locate(name: str, base: Path) -> Path:
 
 def _load(path: Path) -> TomlTable:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SuiteError(f"{path}: cannot be read: {error}; correct it there") from None
     table = TomlTable(path.name, "the suite", found)

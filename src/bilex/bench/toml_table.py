@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bilex.errors import SuiteError
-from bilex.settings import nearest_name
+from bilex.suggest import suggestion
 
 _NEEDED = {int: "whole numbers", str: "names"}
 
@@ -26,7 +26,7 @@ class TomlTable:
         """Itself, if it has no other keys."""
         for key in self.values:
             if key not in known:
-                near = nearest_name(key, known)
+                near = suggestion(key, known)
                 raise self.refusal(f"has an unknown key {key!r}{near}; keys: {', '.join(known)}")
         return self
 

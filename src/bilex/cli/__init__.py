@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex import __version__
+from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import Terminated, orderly_end, told
 from bilex.errors import BilexError
+from bilex.io.standard import set_up
+from bilex.printable import printable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -40,7 +44,7 @@ COMMANDS = {
 """Where each command lives, and its line in the help (kept here so that `bilex --help` need not import them)."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(SuggestingGroup):
     """A group that imports a command's module when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -82,6 +86,7 @@ def main(args: list[str] | None = None) -> None:
 
     Above 128: ended by a signal, 130 by Ctrl-C.
     """
+    set_up()
     try:
         with orderly_end():
             _run(args)
@@ -90,8 +95,6 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of a pipe has had enough
         _write_no_more()
         sys.exit(0)
-    except UnicodeDecodeError as error:
-        _fail(f"standard input is not {error.encoding}: {error.reason}; convert it to UTF-8")
     except OSError as error:
         _fail_to_write(error)
     except (MemoryError, RuntimeError) as error:
@@ -105,17 +108,19 @@ def _run(args: list[str] | None) -> None:
         given = sys.argv[1:] if args is None else args
         code: Any = cli.main(args, prog_name="bilex", standalone_mode=False, obj=given)
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        _tell(shown.getvalue())
         sys.exit(error.exit_code)
     except Terminated as ended:
-        sys.stderr.write(f"bilex: ended by {ended.name}{told(ended)}\n")
+        _tell(f"bilex: ended by {ended.name}{told(ended)}\n")
         raise
     except SystemExit:  # click's own, when the reader of a pipe has had enough: that is no failure
         if "PacifyFlush" in type(sys.stdout).__name__:
             sys.exit(0)
         raise
     except click.Abort as abort:
-        sys.stderr.write(f"bilex: interrupted{told(abort.__cause__)}\n")
+        _tell(f"bilex: interrupted{told(abort.__cause__)}\n")
         sys.exit(130)
     sys.stdout.flush()
     sys.exit(code if isinstance(code, int) else 0)
@@ -138,5 +143,9 @@ def _write_no_more() -> None:
 
 
 def _fail(message: str) -> None:
-    sys.stderr.write(f"bilex: {message}\n")
+    _tell(f"bilex: {message}\n")
     sys.exit(1)
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(printable(text, keep="\n"))

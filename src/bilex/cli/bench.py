@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import options
+from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import telling, this_command
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from bilex.bench.suite import Planned, Suite
 
 
-class BenchGroup(click.Group):
+class BenchGroup(SuggestingGroup):
     """The group; `report` is imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
+from bilex.io import standard
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +90,7 @@ def report(
     if as_json:
         options.print_json({**made.to_json(), "written": [str(path) for path in written]})
     elif output is None:
-        click.echo(made.text(kinds[0]), nl=False)
+        standard.write([made.text(kinds[0])])
 
 
 def _two(text: str, folder: Path) -> tuple[str, str]:

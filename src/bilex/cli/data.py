@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import options
+from bilex.cli.groups import SuggestingGroup
 
 if TYPE_CHECKING:
     from bilex.data import Collection, Fetched
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 folder_option = click.option(
     "--folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.Utf8Path(path_type=Path, file_okay=False),
     help="Data folder.  [default: $BILEX_DATA, or bilex among the user's caches]",
 )
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def data() -> None:
     """Fetch public word vectors and dictionaries, and list them."""
 
@@ -120,7 +121,7 @@ def _tell(fetched: list[Fetched], root: Path, *, as_json: bool) -> None:
         return
     for file in fetched:
         status = "fetched" if file.new else "there already" if file.record else "there already, not fetched by bilex"
-        click.echo(f"{file.path}  {_size(file.path.stat().st_size)}  {status}")
+        options.show(f"{file.path}  {_size(file.path.stat().st_size)}  {status}")
 
 
 def _about(chosen: Collection) -> dict[str, Any]:
@@ -131,14 +132,14 @@ def _about(chosen: Collection) -> dict[str, Any]:
 
 
 def _print(chosen: Collection) -> None:
-    click.echo(f"{chosen.name} - {chosen.title}")
+    options.show(f"{chosen.name} - {chosen.title}")
     for kind, source in chosen.sources().items():
-        click.echo(f"  {kind}: {', '.join(source.files.values())}")
-        click.echo(f"    {source.size}; {source.licence}")
-        click.echo(f"    {source.cite}")
+        options.show(f"  {kind}: {', '.join(source.files.values())}")
+        options.show(f"    {source.size}; {source.licence}")
+        options.show(f"    {source.cite}")
     for name, text in (*chosen.languages.items(), *chosen.groups.items()):
-        click.echo(f"  {name.replace('_', ' ')}: {text}")
-    click.echo("")
+        options.show(f"  {name.replace('_', ' ')}: {text}")
+    options.show("")
 
 
 def _print_there(root: Path, there: dict[str, list[dict[str, Any]]]) -> None:
@@ -147,7 +148,7 @@ def _print_there(root: Path, there: dict[str, list[dict[str, Any]]]) -> None:
         for name, files in there.items()
         for file in files
     ]
-    click.echo(f"in {root}: {'nothing yet' if not rows else ''}".rstrip())
+    options.show(f"in {root}: {'nothing yet' if not rows else ''}".rstrip())
     if rows:
         options.print_table(["file", "fetched", "size"], rows, left=2, fold=False)
 

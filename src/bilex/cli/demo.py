@@ -44,9 +44,9 @@ def demo(output: Path, as_json: bool) -> None:
     if as_json:
         options.print_json({"pairs": results, "seconds": seconds})
         return
-    click.echo(f"Done in {seconds:.0f} s. Now look up words yourself, or bring your own vectors:")
-    click.echo(f"  bilex translate {results[0]['run']} mother lake")
-    click.echo("  bilex align SOURCE.vec TARGET.vec --train DICTIONARY.tsv --output my-run")
+    options.show(f"Done in {seconds:.0f} s. Now look up words yourself, or bring your own vectors:")
+    options.show(f"  bilex translate {results[0]['run']} mother lake")
+    options.show("  bilex align SOURCE.vec TARGET.vec --train DICTIONARY.tsv --output my-run")
 
 
 def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str, object]:
@@ -97,7 +97,7 @@ def _print(
     pair: str, data: Sample, scores: list[dict[str, object]], best: Alignment, lexicon: Path, pairs: int
 ) -> None:
     covered, all_sources = scores[0]["covered"], scores[0]["sources"]
-    click.echo(
+    options.show(
         f"{pair}: {len(data.source):,} and {len(data.target):,} words, {len(data.train):,} train pairs; "
         f"tested on {covered} of {all_sources} source words not trained on"
     )
@@ -109,4 +109,4 @@ def _print(
         [(t.word, ", ".join(c.word for c in t.candidates)) for t in translations],
         left=2,
     )
-    click.echo(f"lexicon: {pairs:,} mutual pairs in {lexicon}\n")
+    options.show(f"lexicon: {pairs:,} mutual pairs in {lexicon}\n")

@@ -86,7 +86,7 @@ def similarity(run: Path, judgements: Path, sides: str, device: str, as_json: bo
     if as_json:
         options.print_json(result.to_json())
     else:
-        click.echo(
+        options.show(
             f"Spearman {result.spearman:.3f} (p = {max(result.p_value, 1e-300):.2g}) "
             f"over {result.covered:,} of {result.pairs:,} pairs"
         )
@@ -101,13 +101,13 @@ def _print(result: Evaluation) -> None:
         (f"  rows {band.first + 1:,}-{band.last + 1:,} ({band.covered:,})", *band.scores.shown())
         for band in result.bands
     ]
-    click.echo(f"{result.direction}, {result.retrieval}; {result.coverage:.1f} % of the sources are covered")
+    options.show(f"{result.direction}, {result.retrieval}; {result.coverage:.1f} % of the sources are covered")
     options.print_table(["", "P@1", "P@5", "P@10", "MRR"], rows)
 
 
 def _print_hubness(hubs: Hubness, table: EmbeddingTable) -> None:
-    click.echo(
+    options.show(
         f"\nhubness: skewness {hubs.skewness:.2f} of {hubs.k}-occurrence, largest {hubs.largest}, "
         f"{hubs.never:.1f} % never retrieved"
     )
-    click.echo("greatest hubs: " + ", ".join(f"{table.words[row]} ({count})" for row, count in hubs.hubs))
+    options.show("greatest hubs: " + ", ".join(f"{table.words[row]} ({count})" for row, count in hubs.hubs))

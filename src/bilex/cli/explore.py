@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from bilex.cli import options
 from bilex.errors import ExplorerError
+from bilex.io import standard
+from bilex.io.standard import STDOUT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bilex.explorer.corrections import Corrections
 
 CORRECTIONS = "corrections.sqlite"
@@ -29,11 +32,11 @@ PORT = 8421  # kept here so that the help need not import it; a test holds it eq
     help="Port, or the next that is free; 0 for any.",
 )
 @click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")
-@click.option("--corrections", type=options.FilePath, help=f"SQLite file of decisions.  [default: RUN/{CORRECTIONS}]")
+@click.option("--corrections", type=options.OutputPath, help=f"SQLite file of decisions.  [default: RUN/{CORRECTIONS}]")
 @click.option(
     "--export",
     "export_to",
-    type=options.FilePath,
+    type=options.OutputPath,
     help="Write accepted and corrected pairs to a file, - for standard output, and show no page.",
 )
 @click.option("--with-train", is_flag=True, help="Export the run's own dictionary too, without what was rejected.")
@@ -128,14 +131,13 @@ def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: boo
     if not (with_train or decided.judged()[0]):
         raise ExplorerError(f"{file}: no pair was accepted or corrected yet; decide some with bilex explore {run}")
     lexicon = decided.lexicon(options.load_run(run, device).dictionary if with_train else None)
-    if output == Path("-"):
-        for number, pair in enumerate(lexicon, 1):
-            click.echo(written_line(number, *pair), nl=False)
+    if output == STDOUT:
+        standard.write(written_line(number, *pair) for number, pair in enumerate(lexicon, 1))
     else:
         lexicon.write(output)
-    if as_json and output != Path("-"):
+    if as_json and output != STDOUT:
         options.print_json({"pairs": len(lexicon), "written": str(output)})
-    options.say(f"{len(lexicon):,} pairs written to {'standard output' if output == Path('-') else output}")
+    options.say(f"{len(lexicon):,} pairs written to {'standard output' if output == STDOUT else output}")
 
 
 def open_corrections(file: Path, run: Path) -> Corrections:

@@ -35,8 +35,8 @@ def methods(name: str | None, as_json: bool) -> None:
     if as_json:
         options.print_json(described)
         return
-    click.echo(f"{described['name']}, {described['supervision']}\n\n{described['description']}\n")
-    click.echo(f"Paper: {described['paper']}\n")
+    options.show(f"{described['name']}, {described['supervision']}\n\n{described['description']}\n")
+    options.show(f"Paper: {described['paper']}\n")
     rows = [(s["name"], s["type"], s["default"]) for s in described["settings"]]
     options.print_table(["setting (--set KEY=VALUE)", "type", "default"], rows, left=3, fold=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.errors import BilexError
+from bilex.files import require_utf8_name
+from bilex.io.standard import STDOUT
+from bilex.printable import printable, printable_json
 from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -22,8 +26,20 @@ if TYPE_CHECKING:
     from bilex.retrieval import Retrieval
     from bilex.table import EmbeddingTable
 
-RunPath = click.Path(path_type=Path)
+
+class Utf8Path(click.Path):
+    """A path to write to or to open again, whose name must be UTF-8; any other is refused before any work is done."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path that was given."""
+        path = super().convert(value, param, ctx)
+        require_utf8_name(Path(os.fsdecode(path)))
+        return path
+
+
+RunPath = Utf8Path(path_type=Path)
 FilePath = click.Path(path_type=Path, dir_okay=False)
+OutputPath = Utf8Path(path_type=Path, dir_okay=False)
 UNFOLDED = 1000
 """Columns that no table needs."""
 
@@ -90,6 +106,9 @@ def read_inputs(
     from bilex.fitting import collect
     from bilex.lexicon import Lexicon
 
+    for path in (source, target, train, dev):
+        if path is not None:
+            require_utf8_name(path.resolve())  # the run will name it
     return collect(
         read_table(source, max_words),
         read_table(target, max_words),
@@ -129,12 +148,18 @@ def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float],
 def say(*lines: str) -> None:
     """Tell a person something on stderr."""
     for line in lines:
-        click.echo(line, err=True)
+        click.echo(printable(line, keep="\n"), err=True)
 
 
-def print_json(value: Any) -> None:
+def show(*lines: str) -> None:
+    """Results for a person, on stdout."""
+    for line in lines:
+        click.echo(printable(line, keep="\n"))
+
+
+def print_json(value: Any, indent: int | None = None) -> None:
     """One JSON value on stdout."""
-    click.echo(to_json(value))
+    click.echo(printable_json(to_json(value, indent=indent)))
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1, fold: bool = True) -> None:
@@ -145,9 +170,9 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, lef
 
     table = Table(box=None, header_style="dim")
     for i, header in enumerate(headers):
-        table.add_column(header, justify="left" if i < left else "right", overflow="fold")
+        table.add_column(Text(printable(header)), justify="left" if i < left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*[Text(str(cell)) for cell in row])
+        table.add_row(*[Text(printable(str(cell))) for cell in row])
     console = Console(highlight=False, width=None if fold else UNFOLDED)
     with console.capture() as captured:
         console.print(table)
@@ -157,7 +182,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, lef
 
 def check_free(path: Path, *, force: bool) -> None:
     """Refuse a file that exists, or has no folder to be written to, before any work is done."""
-    if path == Path("-"):
+    if path == STDOUT:
         return
     if path.exists() and not force:
         raise BilexError(f"{path} exists already and is left as it is: choose another name, or replace it with --force")

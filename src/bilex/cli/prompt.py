@@ -13,6 +13,7 @@ import click
 from bilex.cli import options
 from bilex.errors import BilexError
 from bilex.files import bare_name
+from bilex.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,12 +45,13 @@ class Session:
     def prompt(self) -> str:
         """Such as `en>fr: `."""
         sides = ("source", "target") if self.direction == "forward" else ("target", "source")
-        return ">".join(self._name(side) for side in sides) + ": "
+        return printable(">".join(self._name(side) for side in sides)) + ": "
 
     @cached_property
     def words(self) -> list[str]:
-        """The words of the language translated from, sorted."""
-        return sorted(set((self.alignment.source if self.direction == "forward" else self.alignment.target).words))
+        """The words of the language translated from that a terminal can show, sorted."""
+        table = self.alignment.source if self.direction == "forward" else self.alignment.target
+        return sorted({word for word in table.words if printable(word) == word})
 
     def answer(self, line: str) -> Session | None:
         """Do what a line says, and give the session to go on with; none at the end."""

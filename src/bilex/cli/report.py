@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", type=options.RunPath)
 @click.option("--test", type=options.FilePath, metavar="DICT", help="Dictionary of words that were not trained on.")
-@click.option("--output", type=options.FilePath, help="HTML file to write.  [default: report.html in RUN]")
+@click.option("--output", type=options.OutputPath, help="HTML file to write.  [default: report.html in RUN]")
 @click.option("--plots/--no-plots", default=True, help="Plots in the page; they need the extra `plots`.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @options.fold_case

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
-from bilex.strict_json import to_json
+from bilex.printable import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bilex.io.inspection import Inspection
 
 max_words_option = click.option("--max-words", type=click.IntRange(min=1), help="Read the first N usable words only.")
@@ -29,14 +31,14 @@ def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> N
 
     inspection = inspect_table(Path(file), max_words=max_words, encoding=encoding)
     if as_json:
-        click.echo(to_json(inspection.to_json(), indent=2))
+        options.print_json(inspection.to_json(), indent=2)
     else:
         show(inspection)
 
 
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path())
-@click.argument("target", metavar="OUT", type=click.Path())
+@click.argument("target", metavar="OUT", type=options.OutputPath)
 @max_words_option
 @click.option(
     "--dtype",
@@ -47,26 +49,23 @@ def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> N
 )
 @encoding_option
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
-def convert(source: str, target: str, max_words: int | None, dtype: str, encoding: str, force: bool) -> None:
+def convert(source: str, target: Path, max_words: int | None, dtype: str, encoding: str, force: bool) -> None:
     """Read IN, leave out what cannot be used, and write OUT.
 
     OUT's suffix names the format: .vec, .txt (no header), .bin (word2vec), .npz or .safetensors, the fastest to open;
     .gz may follow the first three.
     """
-    from pathlib import Path
-
     from bilex.io.write import choose_format
     from bilex.table import EmbeddingTable
 
-    choose_format(Path(target), None)  # refuse a name before any work is done
-    options.check_free(Path(target), force=force)
+    choose_format(target, None)  # refuse a name before any work is done
+    options.check_free(target, force=force)
     table = EmbeddingTable.read(source, max_words=max_words, encoding=encoding)
-    for line in table.report.summary():
-        click.echo(f"{source}: {line}", err=True)
+    options.say(*(f"{source}: {line}" for line in table.report.summary()))
     if table.subwords is not None:
-        click.echo(f"{source}: its subwords are not kept in {target}, only the words it lists", err=True)
+        options.say(f"{source}: its subwords are not kept in {target}, only the words it lists")
     table.write(target, dtype=dtype)
-    click.echo(f"{target}: {len(table):,} words of {table.dim} dimensions", err=True)
+    options.say(f"{target}: {len(table):,} words of {table.dim} dimensions")
 
 
 def show(inspection: Inspection) -> None:
@@ -78,14 +77,14 @@ def show(inspection: Inspection) -> None:
     console = Console(highlight=False)
     grid = Table.grid(padding=(0, 2))
     for name, value in facts(inspection).items():
-        grid.add_row(Text(name, "bold"), Text(value))
-    console.print(Text(str(inspection.path), "bold"), grid, sep="\n")
+        grid.add_row(Text(name, "bold"), Text(printable(value)))
+    console.print(Text(printable(str(inspection.path)), "bold"), grid, sep="\n")
     repairs = inspection.report.summary()
     doubts = [f"the table {doubt}" for doubt in inspection.doubtful_rows]
     in_order = "Doubtful:" if doubts else "In order: nothing had to be left out."
     console.print(Text("Left out or wrong:" if repairs else in_order, "bold"))
     for line in repairs + doubts:
-        console.print(Text(f"  {line}"))
+        console.print(Text(printable(f"  {line}")))
 
 
 def facts(inspection: Inspection) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import sys
@@ -12,7 +13,11 @@ import click
 
 from bilex.cli import options
 from bilex.cli.explore import CORRECTIONS, open_corrections
-from bilex.io.entries import FORMATS, STDOUT, SUFFIXES, UNKNOWN, files_of, write_entries
+from bilex.cli.unknown import about_unknown
+from bilex.io import standard
+from bilex.io.dictionary import ASCII_SPACE
+from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN, files_of, write_entries
+from bilex.io.standard import STDOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,27 +54,31 @@ def translate(
     device: str,
     as_json: bool,
 ) -> None:
-    """Translate WORDs, or the lines of standard input if the only WORD is -; without a WORD, ask at a terminal.
+    """Translate WORDs. Without one, or with -, the lines of standard input; at a terminal, words are asked for.
 
-    A word that is not in the table gets a vector from its subwords, where the table has them (fastText .bin). With
-    --json one JSON object is printed per word. The exit code is 1 if no word could be translated.
+    Standard input is UTF-8. A word that is not in the table gets a vector from its subwords, where the table has them
+    (fastText .bin). With --json one JSON object is printed per word. The exit code is 1 if no word could be translated.
     """
-    asking = not words and sys.stdin.isatty() and sys.stdout.isatty() and not as_json
-    if not (words or asking):
+    reading = words == ("-",) or not (words or sys.stdin.isatty())
+    asking = not (words or reading or as_json) and sys.stdout.isatty()
+    if not (words or reading or asking):
         raise click.UsageError("needed at least one WORD, or - to read words from standard input")
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     if asking:
         _ask(alignment, n, direction, chosen)
         return
-    known = 0
-    for batch in _batches(_lines() if words == ("-",) else iter(words)):
+    asked = known = 0
+    for batch in _batches(_lines() if reading else iter(words)):
+        asked += len(batch)
         with options.progress("searching") as bar:
             found = alignment.translate(batch, n, direction=direction, retrieval=chosen, progress=bar)
         for translation in found:
             known += translation.through is not None
             _print_json(translation) if as_json else _print(translation, alignment, direction)
         sys.stdout.flush()
+    if not asked:
+        options.say("found no word on standard input; write a word on each line, or give it as WORD")
     ctx.exit(0 if known else 1)
 
 
@@ -87,7 +96,7 @@ def translate(
 )
 @click.option("--source-language", default=UNKNOWN, help="Code of the source language, for tmx and stardict.")
 @click.option("--target-language", default=UNKNOWN, help="Code of the target language.  [default of both: und]")
-@click.option("--output", type=options.FilePath, required=True, help="File to write; - for standard output.")
+@click.option("--output", type=options.OutputPath, required=True, help="File to write; - for standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @options.direction
 @options.retrieval
@@ -146,8 +155,8 @@ def induce(
 
 @click.command()
 @click.argument("run", type=options.RunPath)
-@click.option("--source", type=options.FilePath, help="File for the mapped source vectors.")
-@click.option("--target", type=options.FilePath, help="File for the mapped target vectors.")
+@click.option("--source", type=options.OutputPath, help="File for the mapped source vectors.")
+@click.option("--target", type=options.OutputPath, help="File for the mapped target vectors.")
 @click.option("--force", is_flag=True, help="Replace files that exist.")
 @options.device
 def export(run: Path, source: Path | None, target: Path | None, force: bool, device: str) -> None:
@@ -180,8 +189,8 @@ def _corrected(entries: list[Entry], decided: Corrections, n: int, direction: Di
 
 
 def _lines() -> Iterator[str]:
-    for line in sys.stdin:
-        if word := line.strip("\r\n"):
+    for line in standard.lines():
+        if word := line.strip(ASCII_SPACE):
             yield word
 
 
@@ -198,7 +207,7 @@ def _ask(alignment: Alignment, n: int, direction: Direction, retrieval: Retrieva
     def translate(word: str, n: int, direction: Direction) -> Translation:
         return alignment.translate(word, n, direction=direction, retrieval=retrieval)
 
-    converse(Session(alignment, n, direction, translate, _print))
+    converse(Session(alignment, n, direction, translate, _print_at_prompt))
 
 
 def _print_json(translation: Translation) -> None:
@@ -211,13 +220,13 @@ def _print_json(translation: Translation) -> None:
     )
 
 
-def _print(translation: Translation, alignment: Alignment, direction: Direction) -> None:
-    word = translation.word
+def _print(translation: Translation, alignment: Alignment, direction: Direction, *, turn: str | None = None) -> None:
     if translation.through is None:
-        table = alignment.source if direction == "forward" else alignment.target
-        other = next((w for w in (word.lower(), word.capitalize(), word.upper()) if w != word and w in table), None)
-        hint = f"; {other!r} is" if other else ""
-        options.say(f"{word}: not in the table of {len(table):,} words{hint}")
+        options.say(about_unknown(translation.word, alignment, direction, turn=turn))
         return
     note = " (through subwords)" if translation.through == "subwords" else ""
-    click.echo(f"{word}{note}\t" + "\t".join(f"{c.word} {c.score:.3f}" for c in translation.candidates))
+    found = (f"{candidate.word} {candidate.score:.3f}" for candidate in translation.candidates)
+    standard.write(["\t".join([f"{translation.word}{note}", *found]), "\n"])
+
+
+_print_at_prompt = functools.partial(_print, turn=":swap")

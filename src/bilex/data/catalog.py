@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import DataError
-from bilex.settings import nearest_name
+from bilex.suggest import suggestion
 from bilex.words import word_list
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def get_collection(name: str) -> Collection:
     """The collection of that name."""
     known = _catalog()
     if name not in known:
-        raise DataError(f"no collection {name!r}{nearest_name(name, known)}; there are: {', '.join(known)}")
+        raise DataError(f"no collection {name!r}{suggestion(name, known)}; there are: {', '.join(known)}")
     return _collection(name, known[name])
 
 

@@ -64,7 +64,7 @@ class Checks:
 def read_checksums(path: Path) -> dict[str, str]:
     """Checksums by file name, from lines as `sha256sum` prints them."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}); needed lines of sha256sum") from None
     found = {}

@@ -172,10 +172,6 @@ def checked(decision: Decision) -> Decision:
         if len(word) > LONGEST:
             raise LexiconError(f"found a word of {len(word):,} characters; at most {LONGEST} are kept")
         written_line(1, word)
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise LexiconError(f"{word!r} is no text that can be written as UTF-8; type it again") from None
     if len(decision.note) > LONGEST_NOTE:
         raise LexiconError(f"found a note of {len(decision.note):,} characters; at most {LONGEST_NOTE:,} are kept")
     return decision

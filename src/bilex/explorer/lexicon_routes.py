@@ -14,7 +14,7 @@ from bilex.explorer.answer import JSONAnswer
 from bilex.explorer.corrections import LONGEST, LONGEST_NOTE, Verdict
 from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.io.dictionary import written_line
-from bilex.io.entries import tsv_lines
+from bilex.io.entries import fits_tsv, tsv_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
 def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
     """The lines of a file: decided pairs, these with the run's own dictionary, or the whole lexicon as decided."""
     if what == "lexicon":
-        return tsv_lines(explorer.lexicon())
+        return tsv_lines(list(filter(fits_tsv, explorer.lexicon())))
     pairs = explorer.corrections.lexicon(explorer.alignment.dictionary if what == "dictionary" else None)
     return (written_line(number, *pair) for number, pair in enumerate(pairs, 1))
 

@@ -10,6 +10,7 @@ import torch
 from torch.nn.functional import normalize
 
 from bilex.induction.neighbours import RARE_FROM, Induction, Near
+from bilex.io.dictionary import fits_line
 from bilex.lexicon import Lexicon
 from bilex.normalize import unit
 
@@ -34,8 +35,8 @@ LISTED = 120
 
 
 def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spelling) -> Lexicon:
-    """Words that both tables have, or those of them that are numerals, as a dictionary, in order of frequency."""
-    shared = [word for word in source.words if word in target]
+    """Words that both tables have and a dictionary can hold, or the numerals among them, in order of frequency."""
+    shared = [word for word in source.words if word in target and fits_line(word)]
     if which == "numerals":
         shared = [word for word in shared if NUMERAL.fullmatch(word)]
     return Lexicon.from_pairs((word, word) for word in shared)

@@ -47,23 +47,24 @@ def read_pairs(path: Path, *, separator: Separator, comment: str | None, encodin
 def write_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
     """Write tab separated UTF-8 lines that `read_pairs` gives back as they are."""
     content = "".join(written_line(number, *pair) for number, pair in enumerate(pairs, start=1))
-    try:
-        encoded = content.encode()
-    except UnicodeEncodeError as error:
-        raise LexiconError(f"{path}: {content[error.start]!r} cannot be written as UTF-8; remove it") from error
     with replacing(path) as temporary:
-        temporary.write_bytes(encoded)
+        temporary.write_bytes(content.encode())
 
 
 def written_line(number: int, *fields: str) -> str:
     """A line of the tab separated form, from a pair and any further columns."""
     for word in fields:
-        if not word or word != word.strip(ASCII_SPACE) or re.search(r"[\t\n\r]", word):
+        if not fits_line(word):
             raise LexiconError(
-                f"pair {number}: {word!r} cannot be written; a word holds no tab, line end or outer space"
+                f"pair {number}: {word!r} cannot be written; a word holds no tab, line end, outer space or surrogate"
             )
     # The reader takes outer spaces away: one of them keeps a word like #tag from being read as a comment.
     return (" " if fields[0].startswith(("#", "\ufeff")) else "") + "\t".join(fields) + "\n"
+
+
+def fits_line(word: str) -> bool:
+    """Whether a word can be written in the tab separated form and read again as it was."""
+    return bool(word) and word == word.strip(ASCII_SPACE) and not _NOT_IN_A_LINE.search(word)
 
 
 def decode(path: Path, encoding: str) -> str:
@@ -153,6 +154,7 @@ class _Reader:
         )
 
 
+_NOT_IN_A_LINE = re.compile("[\t\n\r\ud800-\udfff]")
 _CHARACTERS = {"tab": "\t", "comma": ","}
 _COMMA_AND_SPACE = re.compile(r"[^ \t]*,[ \t]")
 

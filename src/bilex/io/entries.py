@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bilex.files import replacing
-from bilex.io.dictionary import written_line
+from bilex.io import standard
+from bilex.io.dictionary import fits_line, written_line
+from bilex.io.standard import STDOUT
 from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
 from bilex.io.tmx import fits_tmx, tmx_lines
+from bilex.printable import printable_json
 from bilex.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from bilex.alignment import Entry
 
@@ -22,7 +24,6 @@ SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".ifo": "stardict"}
 """The format that a file's name asks for; all other names are of tsv."""
 UNKNOWN = "und"
 """The code of a language that is not said (BCP 47)."""
-STDOUT = Path("-")
 
 
 def files_of(path: Path, kind: str) -> list[Path]:
@@ -37,7 +38,7 @@ def write_entries(
 
     languages: codes of source and target, for tmx and stardict. Of stardict, `path` is the .ifo file.
     """
-    fits = {"tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
+    fits = {"tsv": fits_tsv, "tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
     kept = entries if fits is None else [entry for entry in entries if fits(entry)]
     if kind == "stardict":
         write_stardict(path, kept, languages)
@@ -48,14 +49,19 @@ def write_entries(
 
 def _write_lines(path: Path, lines: Iterator[str]) -> None:
     if path == STDOUT:
-        sys.stdout.writelines(lines)
+        standard.write(lines)
         return
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
 
 
+def fits_tsv(entry: Entry) -> bool:
+    """Whether both words can stand in a line of text with tabs."""
+    return fits_line(entry.source) and fits_line(entry.target)
+
+
 def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
-    """A lexicon as text with tabs, line by line."""
+    """A lexicon as text with tabs, line by line; its entries must fit."""
     yield "# source\ttarget\tscore\trank\n"
     for number, entry in enumerate(entries, 1):
         yield written_line(number, entry.source, entry.target, f"{entry.score:.6f}", str(entry.rank))
@@ -63,7 +69,7 @@ def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
 
 def _jsonl(entries: Sequence[Entry]) -> Iterator[str]:
     for entry in entries:
-        yield to_json({**entry._asdict(), "score": round(entry.score, 6)}) + "\n"
+        yield printable_json(to_json({**entry._asdict(), "score": round(entry.score, 6)})) + "\n"
 
 
 _LINES = {"tsv": tsv_lines, "jsonl": _jsonl}

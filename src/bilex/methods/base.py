@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
-from bilex.settings import SearchSpace, change, nearest_name
+from bilex.settings import SearchSpace, change
+from bilex.suggest import suggestion
 from bilex.words import described
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _by_name(name: str) -> Method:
         raise SettingsError(f"method: found {described(name)}; needed a name, such as 'rapo', or a method, as Rapo()")
     name = name.replace("-", "_")
     if name not in known:
-        raise SettingsError(f"there is no method {name!r}{nearest_name(name, known)}; methods: {', '.join(known)}")
+        raise SettingsError(f"there is no method {name!r}{suggestion(name, known)}; methods: {', '.join(known)}")
     return known[name]()
 
 

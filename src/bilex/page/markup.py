@@ -31,7 +31,8 @@ LATEX = {
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
 }
-FORMULAS = "=+-@\t\r"
+FORMULAS = "=+-@\t\r\n＝＋－＠"
+"""What a spreadsheet takes for the beginning of a formula, the wide forms where it is set to Japanese."""
 FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
 
 
@@ -63,10 +64,9 @@ def latex(table: Table) -> str:
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; a text that a spreadsheet would compute is kept from it by an apostrophe."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_harmless(value) for value in row] for row in rows)
-    return buffer.getvalue()
+    writer = csv.writer(buffer, lineterminator="\r\n")  # so that both characters are quoted inside a text
+    writer.writerows([_harmless(value) for value in row] for row in (header, *rows))
+    return buffer.getvalue().replace("\r\n", "\n")
 
 
 def table_csv(table: Table) -> str:
@@ -148,4 +148,4 @@ def _harmless(value: object) -> object:
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[+-]?\d+(\.\d+)?( to [+-]\d+(\.\d+)?)?|-", text) is not None
+    return re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+| to [+-]\d+(\.\d+)?)?|-", text) is not None

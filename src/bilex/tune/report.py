@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Any
 
 from bilex.files import replacing
+from bilex.page.markup import csv_text
 from bilex.settings_file import MethodSettings, write_settings
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ def write_report(folder: Path, space: Space, verdict: Verdict, outcomes: Sequenc
     write_settings(folder / BEST, chosen, comments=comments(verdict, len(outcomes)))
     columns = ["trial", "state", "dev_mrr", "dev_p_at_1", "seconds", *space.searched, "error"]
     with replacing(folder / TRIALS) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(_row(outcome) for outcome in outcomes)
+        rows = (_row(outcome) for outcome in outcomes)
+        file.write(csv_text(columns, ([row.get(column, "") for column in columns] for row in rows)))
 
 
 def comments(verdict: Verdict, trials: int) -> list[str]:

@@ -86,7 +86,9 @@ def test_missing_runs_are_counted(cell, grid_of):
 
 
 def test_an_unknown_system(mixed):
-    with pytest.raises(ResultsError, match="no system 'rap' in these results; systems: procrustes; vecmap"):
+    with pytest.raises(
+        ResultsError, match=r"no system 'rap' in these results \(did you mean 'rapo'\?\); systems: procrustes; vecmap"
+    ):
         mixed.system("rap")
 
 

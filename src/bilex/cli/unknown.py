@@ -1,0 +1,45 @@
+"""What to say of a word that is not in the table it was looked up in."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from bilex.suggest import FrequentWords
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bilex.alignment import Alignment
+    from bilex.retrieval.base import Direction
+    from bilex.table import EmbeddingTable
+
+TURNED: dict[Direction, Direction] = {"forward": "backward", "backward": "forward"}
+
+
+def about_unknown(word: str, alignment: Alignment, direction: Direction, *, turn: str | None = None) -> str:
+    """That it is not in the table, and what may help: another spelling, the other direction, a near word.
+
+    `turn`: what the person has to do to translate in the other direction.
+    """
+    source, target = alignment.source, alignment.target
+    table, other, name = (source, target, "target") if direction == "forward" else (target, source, "source")
+    hints = [f"{spelling!r} is{note}" for spelling, note in _spellings(word) if spelling != word and spelling in table]
+    hints = hints[:1]
+    if word in other:
+        hints.append(f"the {name} table has it: {turn or f'--direction {TURNED[direction]}'}")
+    near = "" if hints else _frequent(table).suggestion(word)
+    return "; ".join([f"{word}: not in the table of {len(table):,} words{near}", *hints])
+
+
+def _spellings(word: str) -> Iterator[tuple[str, str]]:
+    """The word in other letter case, and with letters and their accents as one character or as two; what to note."""
+    yield from ((spelling, "") for spelling in (word.lower(), word.capitalize(), word.upper()))
+    for form in ("NFC", "NFD"):
+        yield unicodedata.normalize(form, word), f", the same letters in the Unicode form {form}"
+
+
+@lru_cache(maxsize=2)
+def _frequent(table: EmbeddingTable) -> FrequentWords:
+    return FrequentWords(table.words)
