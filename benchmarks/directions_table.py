@@ -29,7 +29,7 @@ import torch
 
 from bilex import AlignmentError, align, get_method
 from bilex.bench.inputs import some_pairs
-from bilex.bench.published import published
+from bilex.bench.report.published import published
 from measuring import add_line, lines
 from open_directions import DIRECTIONS
 

@@ -27,7 +27,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bilex.process import thread_variables
+from bilex.parallel.process import thread_variables
 
 os.environ |= thread_variables(1)  # before torch is imported: a process with threads cannot be forked
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bilex import align
-from bilex.linalg.sixteen import Sixteen
+from bilex.search.bfloat16 import Sixteen
 from measuring import Target, begin, best_of, growth, options, report, seconds
 from open_directions import two_russians
 from topk import SHAPES, products

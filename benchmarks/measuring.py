@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from bilex.files import replacing
-from bilex.linalg import topk as kernel
-from bilex.process import thread_variables
+from bilex.parallel.process import thread_variables
+from bilex.search import topk as kernel
+from bilex.storage.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

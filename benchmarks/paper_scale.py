@@ -26,8 +26,8 @@ from unittest import mock
 import torch
 
 from bilex import Trace, align, get_method
-from bilex.linalg.topk import topk
-from bilex.training.penalty import KeptPenalties
+from bilex.methods.rapo.penalties import KeptPenalties
+from bilex.search.topk import topk
 from measuring import Target, begin, options, own_process, peak, report, timed
 from open_directions import two_russians
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from bilex.linalg.blocks import Progress
+    from bilex.search.blocks import Progress
 
     Found = tuple[Tensor, float]
 

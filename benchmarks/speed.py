@@ -24,7 +24,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bilex.linalg import eight, sixteen
+from bilex.search import bfloat16, int8
 from measuring import begin, lines, options, timed, write_lines
 from open_directions import missing
 
@@ -106,7 +106,7 @@ def print_part(name: str, found: dict[str, Any]) -> None:
 def machine(threads: int) -> dict[str, Any]:
     """Where the figures are from."""
     described = {"cpu": cpu(), "platform": platform.platform(), "threads": threads, "python": platform.python_version()}
-    described["rounded rows"] = {"8 bits": eight.native(), "16 bits": sixteen.native()}
+    described["rounded rows"] = {"8 bits": int8.native(), "16 bits": bfloat16.native()}
     return described | {name: version(name) for name in ("torch", "numpy", "polars")} | {"commit": commit()}
 
 

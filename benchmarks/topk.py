@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bilex.linalg.blocks import BUDGET
-from bilex.linalg.topk import topk
+from bilex.search.blocks import BUDGET
+from bilex.search.topk import topk
 from measuring import Target, begin, best_of, growth, in_full, options, own_process, report
 
 if TYPE_CHECKING:

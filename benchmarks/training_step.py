@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.functional import normalize, softplus
 
-from bilex.methods.rapo import Rapo
-from bilex.trace import Trace
+from bilex.methods.rapo.rapo import Rapo
+from bilex.training.trace import Trace
 from measuring import Target, begin, options, own_process, peak, report
 
 if TYPE_CHECKING:

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from bilex.linalg.blocks import logsumexp, score_blocks
 from bilex.linalg.householder import compose, polar
 from bilex.linalg.least_squares import least_squares
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
+from bilex.methods.rapo.losses import distance_from_start, pair_loss, ranking_loss
+from bilex.methods.rapo.towers import Side, TowerMapping
 from bilex.normalize import Normalizer
-from bilex.training.losses import distance_from_start, pair_loss, ranking_loss
-from bilex.training.towers import Side, TowerMapping
+from bilex.search.blocks import logsumexp, score_blocks
 
 D = 12
 

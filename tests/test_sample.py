@@ -8,7 +8,7 @@ import pytest
 
 from bilex import sample
 from bilex.errors import SettingsError
-from bilex.files import sha256
+from bilex.storage.files import sha256
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(sample.__file__).parent / "data"

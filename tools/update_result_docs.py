@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bilex.bench.report import make_report, write
+from bilex.bench.report.report import make_report, write
 from bilex.page.markup import pipe_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bilex.array_file import METADATA
+from bilex.storage.array_file import METADATA
 from fuzzing.mutators import WORDS, mutate_bytes, mutate_json
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ import numpy as np
 from bilex.alignment import Alignment
 from bilex.errors import BilexError
 from bilex.explorer.corrections import Corrections
-from bilex.fitting import Inputs, align, collect, fit
+from bilex.fitting.fit import Inputs, align, collect, fit
 from bilex.lexicon import Lexicon
 from bilex.methods.base import get_method
-from bilex.provenance import begin
 from bilex.retrieval import CSLS, InvertedSoftmax
+from bilex.run.provenance import begin
 from bilex.table import EmbeddingTable
-from bilex.trace import CHECKPOINT, Trace
+from bilex.training.trace import CHECKPOINT, Trace
 
 if TYPE_CHECKING:
     from pathlib import Path

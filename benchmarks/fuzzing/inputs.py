@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bilex.files import replacing
+from bilex.storage.files import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from bilex.array_file import CHECKSUM, METADATA, checksum_of
-from bilex.cache import RUN
-from bilex.run_files import CACHE, DESCRIPTION
+from bilex.run.cache import RUN
+from bilex.run.files import CACHE, DESCRIPTION
+from bilex.storage.array_file import CHECKSUM, METADATA, checksum_of
 
 if TYPE_CHECKING:
     from random import Random

@@ -14,20 +14,20 @@ from bilex.cli import main
 from bilex.errors import BilexError
 from bilex.explorer.corrected import corrected
 from bilex.explorer.corrections import Corrections
-from bilex.fitting import collect, fit
+from bilex.fitting.fit import collect, fit
 from bilex.io.inspection import inspect_table
 from bilex.lexicon import Lexicon
 from bilex.methods.base import get_method
-from bilex.provenance import INPUTS, check_same, read
 from bilex.report.page import page
 from bilex.report.run_report import make_run_report
 from bilex.retrieval import CSLS, InvertedSoftmax, Nearest
-from bilex.run import describe
-from bilex.run_files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING
-from bilex.settings_file import read_settings
-from bilex.strict_json import to_json
+from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING
+from bilex.run.folder import describe
+from bilex.run.provenance import INPUTS, check_same, read
+from bilex.settings.file import read_settings
+from bilex.storage.strict_json import to_json
 from bilex.table import EmbeddingTable
-from bilex.trace import CHECKPOINT, Trace
+from bilex.training.trace import CHECKPOINT, Trace
 from fuzzing.checks import check_finite, check_json, check_text
 from fuzzing.containers import (
     gzipped,

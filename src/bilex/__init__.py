@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bilex.evaluation.hubness import Hubness
     from bilex.evaluation.precision import Band, Evaluation, Scores
     from bilex.evaluation.similarity import Judgement, Similarity, read_judgements
-    from bilex.fitting import align
+    from bilex.fitting.fit import align
     from bilex.frames import to_frame
     from bilex.lexicon import Lexicon, LexiconIndex
     from bilex.mapping import LinearMapping, Mapping
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from bilex.normalize import Normalizer
     from bilex.retrieval import CSLS, Index, InvertedSoftmax, Nearest, Retrieval
     from bilex.table import EmbeddingTable, ReadReport
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 _HOMES = {
-    "fitting": ["align"],
+    "fitting.fit": ["align"],
     "aligner": ["Aligner"],
     "frames": ["to_frame"],
     "alignment": ["Alignment", "Entry", "Translation"],
@@ -66,7 +66,7 @@ _HOMES = {
     "normalize": ["Normalizer"],
     "retrieval": ["CSLS", "Index", "InvertedSoftmax", "Nearest", "Retrieval"],
     "table": ["EmbeddingTable", "ReadReport"],
-    "trace": ["Trace"],
+    "training.trace": ["Trace"],
 }
 _MODULES = {name: f"bilex.{module}" for module, names in _HOMES.items() for name in names}
 

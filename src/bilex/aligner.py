@@ -11,12 +11,12 @@ import numpy as np
 import torch
 
 from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
-from bilex.fitting import collect, fit
+from bilex.fitting.fit import collect, fit
 from bilex.io.in_memory import is_gensim
 from bilex.lexicon import Lexicon
-from bilex.suggest import suggestion
 from bilex.table import EmbeddingTable
-from bilex.words import described
+from bilex.text.suggest import suggestion
+from bilex.text.words import described
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

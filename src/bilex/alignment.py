@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import torch
 
-from bilex.array_form import all_finite
 from bilex.candidates import Candidate, asked_for, look_up, nearest_words
-from bilex.display import SHOWN, Displayed, counted, listed
 from bilex.errors import AlignmentError, TableError
 from bilex.evaluation.held_out import Agreement, HeldOut
 from bilex.evaluation.hubness import Hubness, hubness
@@ -21,12 +19,14 @@ from bilex.evaluation.similarity import Similarity, judgement_list, similarity
 from bilex.io.write import choose_format
 from bilex.lexicon import Lexicon
 from bilex.normalize import Normalizer, unit
+from bilex.page.display import SHOWN, Displayed, counted, listed
 from bilex.retrieval import CSLS, Index, Retrieval
 from bilex.retrieval.base import both_sides
-from bilex.settings import check_at_least_one
+from bilex.settings.fields import check_at_least_one
+from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable
-from bilex.trace import Trace
-from bilex.words import quoted, shortened, word_list
+from bilex.text.words import quoted, shortened, word_list
+from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from bilex.evaluation.similarity import JudgementsLike
     from bilex.frames import Library
     from bilex.io.in_memory import LexiconLike, TableLike
-    from bilex.linalg.blocks import Progress
     from bilex.mapping import Mapping
     from bilex.page.tables import Table
     from bilex.retrieval.base import Direction, Side
+    from bilex.search.blocks import Progress
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,14 +102,14 @@ class Alignment(Displayed):
 
     def save(self, path: str | PathLike[str], *, replace: bool = False) -> None:
         """Write a run folder, whole or not at all; it must not exist yet, or be a run that may be replaced."""
-        from bilex.run import save
+        from bilex.run.folder import save
 
         save(self, path, replace=replace)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, device: str | None = None) -> Alignment:
         """Open a run folder."""
-        from bilex.run import load
+        from bilex.run.folder import load
 
         return load(path, device=device)
 
@@ -168,7 +168,7 @@ class Alignment(Displayed):
         if retrieval not in self._indexes:
             made = retrieval.index(self.source_rows, self.target_rows)
             if self.folder is not None:
-                from bilex.kept import KeptPartial, KeptPenalties
+                from bilex.run.penalty_cache import KeptPartial, KeptPenalties
 
                 sizes: dict[Side, int] = {"source": len(self.source), "target": len(self.target)}
                 place = (self.folder, retrieval, self.device, sizes)

@@ -8,8 +8,8 @@ import numpy as np
 
 from bilex.errors import TableError
 from bilex.io.in_memory import array_of
-from bilex.settings import check_at_least_one
-from bilex.words import described, quoted
+from bilex.settings.fields import check_at_least_one
+from bilex.text.words import described, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ def nearest_words(
     query: Tensor, rows: Tensor, words: Sequence[str], n: int, *, apart_from: int | None = None
 ) -> list[Candidate]:
     """The n words of highest cosine, but for that of row `apart_from`.  query: (d,); rows: (m, d), of length 1."""
-    from bilex.linalg.topk import topk
     from bilex.normalize import unit
+    from bilex.search.topk import topk
 
     found = topk(unit(query[None]), rows, n + (apart_from is not None))
     listed = zip(found.indices[0].tolist(), found.values[0].tolist(), strict=True)

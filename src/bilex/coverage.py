@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
-from bilex.display import Displayed
 from bilex.errors import LexiconError
+from bilex.page.display import Displayed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from bilex.coverage import LexiconIndex, find_pairs
-from bilex.display import SHOWN, Displayed, counted, listed, rest
 from bilex.errors import LexiconError, SettingsError
 from bilex.io.dictionary import LexiconReport, Separator, comment_sign, read_pairs, write_pairs
 from bilex.io.in_memory import word_pairs
-from bilex.printable import printable
-from bilex.words import described, quoted, shortened, word_list
+from bilex.page.display import SHOWN, Displayed, counted, listed, rest
+from bilex.text.printable import printable
+from bilex.text.words import described, quoted, shortened, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from bilex.array_form import ArrayForm, check_arrays
 from bilex.errors import AlignmentError
+from bilex.storage.array_form import ArrayForm, check_arrays
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.array_form import Forms
+    from bilex.storage.array_form import Forms
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

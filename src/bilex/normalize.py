@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from bilex.array_form import ArrayForm, check_arrays
 from bilex.errors import SettingsError
+from bilex.storage.array_form import ArrayForm, check_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from bilex.candidates import asked_for, look_up, nearest_words
-from bilex.display import SHOWN, Displayed, counted, listed, rest
 from bilex.errors import TableError, UnknownWordError
 from bilex.io.in_memory import is_gensim, table_contents
 from bilex.io.report import ReadReport
-from bilex.words import described, quoted, shortened, word_list
+from bilex.page.display import SHOWN, Displayed, counted, listed, rest
+from bilex.text.words import described, quoted, shortened, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,9 +12,9 @@ from bilex.bench.process import run_process
 from bilex.bench.results import write_cell
 from bilex.bench.task import Task
 from bilex.errors import AlignmentError, LexiconError
-from bilex.files import sha256
-from bilex.process import Live
-from bilex.trace import CHECKPOINT, Trace
+from bilex.parallel.process import Live
+from bilex.storage.files import sha256
+from bilex.training.trace import CHECKPOINT, Trace
 
 PROCRUSTES = '[[systems]]\nmethod = "procrustes"\n'
 SETTINGS = {"start": "procrustes", "epochs": "3", "hard": "8", "random": "8"}
@@ -114,7 +114,7 @@ def test_what_goes_wrong_is_a_result_too(make_task, folder, monkeypatch, error, 
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("bilex.fitting.align", fail)
+    monkeypatch.setattr("bilex.fitting.fit.align", fail)
     cell = run_task(make_task(PROCRUSTES), folder)
     assert (cell.status, cell.error, cell.scores, cell.ranks) == (status, message, None, ())
 

@@ -7,7 +7,7 @@ import pytest
 from bilex.bench.inputs import Input, Store, expand, some_pairs
 from bilex.bench.suite import Suite
 from bilex.errors import SuiteError
-from bilex.files import sha256
+from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
 
 UNPACK = """

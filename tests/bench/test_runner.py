@@ -8,7 +8,7 @@ from bilex.bench.results import read, read_suite, write_cell
 from bilex.bench.runner import run
 from bilex.bench.suite import Suite
 from bilex.errors import LockError, SettingsError, SuiteError
-from bilex.lock import LOCK, only_one
+from bilex.storage.lock import LOCK, only_one
 
 NAMES = ["procrustes.s-t.0", "ridge-weak.s-t.0", "procrustes.short.0"]
 
@@ -76,13 +76,13 @@ def test_a_damaged_result_is_made_again(small, folder, here):
 
 
 def test_after_an_error_the_rest_goes_on(small, folder, here, monkeypatch):
-    from bilex.fitting import align
+    from bilex.fitting.fit import align
 
     def once(*args, **more):
-        monkeypatch.setattr("bilex.fitting.align", align)
+        monkeypatch.setattr("bilex.fitting.fit.align", align)
         raise RuntimeError("odd")
 
-    monkeypatch.setattr("bilex.fitting.align", once)
+    monkeypatch.setattr("bilex.fitting.fit.align", once)
     assert [cell.status for cell in run(small, folder)] == ["error", "done", "done"]
     assert [path.name for path in (folder / "partial").iterdir()] == [NAMES[0]], "it may go on from there"
 

@@ -1,5 +1,5 @@
 import induction
-from bilex.linalg import topk as kernel
+from bilex.search import topk as kernel
 
 
 def test_no_more_is_multiplied_than_what_is_compared(alignment, monkeypatch):

@@ -15,8 +15,8 @@ import pytest
 import torch
 
 from bilex import Alignment, EmbeddingTable, align, fitting
-from bilex.lock import only_one
-from bilex.trace import CHECKPOINT
+from bilex.storage.lock import only_one
+from bilex.training.trace import CHECKPOINT
 
 
 def contents(folder):
@@ -416,12 +416,12 @@ class TestOneAtATime:
                 stack.enter_context(only_one(output.with_name("new.partial") / ".lock"))
                 return doubts(self)
 
-            monkeypatch.setattr("bilex.fitting.Inputs.doubts", meanwhile)
+            monkeypatch.setattr("bilex.fitting.fit.Inputs.doubts", meanwhile)
             monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
             assert "is at work there" in refused("align", *inputs, "--method", "procrustes", "--output", output)
 
     def test_one_that_ended_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
-        monkeypatch.setattr("bilex.fitting.Inputs.doubts", lambda _: output.mkdir() or [])
+        monkeypatch.setattr("bilex.fitting.fit.Inputs.doubts", lambda _: output.mkdir() or [])
         monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
         assert "exists already" in refused("align", *inputs, "--method", "procrustes", "--output", output)
         assert [path.name for path in output.parent.iterdir()] == ["new"]
@@ -470,7 +470,7 @@ class TestRoom:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
             yield
 
-        monkeypatch.setattr("bilex.array_file.replacing", full)
+        monkeypatch.setattr("bilex.storage.array_file.replacing", full)
         settings = ("epochs=3", "hard=8", "start=random", "batch=16")
         args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
         result = bilex("align", *args)

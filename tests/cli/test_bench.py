@@ -107,13 +107,13 @@ def test_the_help_names_all_suites(bilex):
 
 
 def test_errors_are_told_and_tried_again(bilex, suite, tmp_path, monkeypatch):
-    from bilex.fitting import align
+    from bilex.fitting.fit import align
 
     def once(*args, **more):
-        monkeypatch.setattr("bilex.fitting.align", align)
+        monkeypatch.setattr("bilex.fitting.fit.align", align)
         raise LexiconError("no pairs")
 
-    monkeypatch.setattr("bilex.fitting.align", once)
+    monkeypatch.setattr("bilex.fitting.fit.align", once)
     command = ["bench", "run", suite, "--output", tmp_path / "results", "--systems", "procrustes"]
     result = bilex(*command)
     assert (result.code, result.out.split()) == (1, ["P@1", "s-t", "procrustes", "error"])

@@ -10,7 +10,7 @@ import pytest
 
 from bilex import Alignment, EmbeddingTable, Lexicon, align
 from bilex.explorer.corrections import Corrections
-from bilex.printable import printable
+from bilex.text.printable import printable
 
 
 def shell(*args, **more):

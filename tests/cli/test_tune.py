@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from bilex import Alignment
-from bilex.settings_file import read_settings
+from bilex.settings.file import read_settings
 from bilex.tune.trial import run_trial
 
 

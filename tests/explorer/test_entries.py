@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from bilex.explorer.entries import Entries, Filter
-from bilex.explorer.induced import Best
+from bilex.explorer.translations_cache import Best
 from bilex.explorer.words import WordIndex
 
 SOURCES = [f"s{i}" for i in range(8)]

@@ -67,7 +67,7 @@ def test_a_vector_of_no_word_has_an_r_too(explorer):
 
 
 def test_kept_translations_are_found_again_and_damage_is_not_believed(explorer, run):
-    from bilex.explorer.induced import Induced
+    from bilex.explorer.translations_cache import Induced
 
     index = explorer.index
     assert set(Induced(index, CSLS(), run).best) == {"forward", "backward"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bilex import Entry, Lexicon
 from bilex.io.entries import files_of, write_entries
 from bilex.io.stardict import order
-from bilex.printable import printable
+from bilex.text.printable import printable
 
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 ENTRIES = [

@@ -83,7 +83,7 @@ def test_any_file_reads_as_the_reference_says(tmp_path, lines, chunk):
     kept, refused = reference(lines)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text, "CHUNK", chunk)
-        patch.setattr("bilex.io.gather.TOLERATED_COUNT", 1000)
+        patch.setattr("bilex.io.words_and_rows.TOLERATED_COUNT", 1000)
         patch.setattr("bilex.io.report.EXAMPLES", 1000)
         contents = read_text(path)
     assert dict(zip(contents.words, contents.rows.tolist(), strict=True)) == kept

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex.normalize import Normalizer, unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 
 class PowerCutError(Exception):

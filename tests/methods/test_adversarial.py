@@ -8,8 +8,8 @@ from bilex.methods import adversarial
 from bilex.methods.adversarial import Adversarial
 from bilex.methods.procrustes_refinement import ProcrustesRefinement
 from bilex.normalize import unit
-from bilex.trace import Trace
 from bilex.training.adversarial import Adversary, Selection
+from bilex.training.trace import Trace
 
 SMALL = {"epochs": 2, "steps": 5, "restarts": 1, "adversary": Adversary(hidden=8, turns=2)}
 NO_PAIRS = torch.empty(0, 2, dtype=torch.long)

@@ -5,8 +5,8 @@ from bilex import AlignmentError, SettingsError, get_method
 from bilex.methods.adversarial_autoencoder import AdversarialAutoencoder, Cycle, encode
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
-from bilex.trace import Trace
 from bilex.training.adversarial import Adversary
+from bilex.training.trace import Trace
 
 SMALL = {"epochs": 2, "steps": 5, "restarts": 1, "adversary": Adversary(hidden=8, smoothing=0.1, turns=2, batch=6)}
 NO_PAIRS = torch.empty(0, 2, dtype=torch.long)

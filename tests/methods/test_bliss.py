@@ -6,8 +6,8 @@ from bilex.linalg.procrustes import procrustes
 from bilex.methods import bliss
 from bilex.methods.bliss import Bliss, Turns
 from bilex.normalize import unit
-from bilex.trace import Trace
 from bilex.training.adversarial import Adversary
+from bilex.training.trace import Trace
 
 SMALL = Adversary(hidden=8, dropout=0.1, smoothing=0.1, turns=2, batch=6)
 

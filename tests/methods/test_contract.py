@@ -14,8 +14,8 @@ from bilex import Alignment, EmbeddingTable, Lexicon, Method, align, all_methods
 from bilex.errors import LexiconError
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
-from bilex.settings import field_types, parse
-from bilex.trace import Trace
+from bilex.settings.fields import field_types, parse
+from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True)

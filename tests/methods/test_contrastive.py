@@ -6,7 +6,7 @@ from bilex.mapping import LinearMapping
 from bilex.methods.contrastive import Contrastive, log_sum
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 
 def generator():

@@ -9,7 +9,7 @@ from bilex.linalg.householder import polar
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.css import Css
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 pytest.importorskip("ot")
 

@@ -6,7 +6,7 @@ from bilex.evaluation.criterion import reciprocal_ranks
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.geomm import GeoMM
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 
 def normal(*shape, rng_seed=0):

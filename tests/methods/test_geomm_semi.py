@@ -4,7 +4,7 @@ import torch
 from bilex import AlignmentError, SettingsError, get_method
 from bilex.methods.geomm import GeoMM
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 PENALTY = 10.0
 

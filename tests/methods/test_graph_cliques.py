@@ -7,7 +7,7 @@ from bilex import AlignmentError, MissingExtraError, SettingsError, align, get_m
 from bilex.induction.neighbours import is_among
 from bilex.methods.graph_cliques import GraphCliques
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 pytest.importorskip("networkx")
 

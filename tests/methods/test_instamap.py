@@ -6,7 +6,7 @@ from bilex import Alignment, AlignmentError, SettingsError, align, get_method
 from bilex.mapping import mapping_from_arrays
 from bilex.methods.instamap import InstaMapping, Round
 from bilex.normalize import Normalizer, unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 
 def fit(x, z, pairs, **settings):

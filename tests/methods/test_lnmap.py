@@ -5,8 +5,8 @@ from bilex import SettingsError, get_method
 from bilex.induction.neighbours import Induction
 from bilex.methods.lnmap import Autoencoder, LNMap, LNMapMapping
 from bilex.normalize import unit
-from bilex.trace import Trace
 from bilex.training.network import Network
+from bilex.training.trace import Trace
 
 SMALL = {"hidden": 32, "code": 16, "mapper_hidden": 20, "samples": 640, "autoencoder_epochs": 4, "epochs": 5}
 

@@ -4,7 +4,7 @@ import torch
 
 from bilex import AlignmentError, SettingsError, get_method
 from bilex.methods import procrustes_refinement
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 
 def fit(x, z, pairs, *, trace=None, **settings):

@@ -6,7 +6,7 @@ from bilex.evaluation.criterion import mean_csls
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.pss import Pss
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 pytest.importorskip("ot")
 

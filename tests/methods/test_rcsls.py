@@ -6,11 +6,11 @@ import torch
 
 from bilex.errors import SettingsError
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import topk
 from bilex.methods import rcsls
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
-from bilex.trace import Trace
+from bilex.search.topk import topk
+from bilex.training.trace import Trace
 
 
 def normal(*shape, rng_seed=0):

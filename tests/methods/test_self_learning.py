@@ -2,12 +2,12 @@ import pytest
 import torch
 
 from bilex import AlignmentError, SettingsError, get_method
-from bilex.array_file import read_arrays, write_arrays
 from bilex.errors import BilexError
 from bilex.induction.neighbours import Induction
 from bilex.methods.self_learning import _Rounds
 from bilex.normalize import unit
-from bilex.trace import CHECKPOINT, Trace
+from bilex.storage.array_file import read_arrays, write_arrays
+from bilex.training.trace import CHECKPOINT, Trace
 
 QUICK = {
     "rapo_semi": {

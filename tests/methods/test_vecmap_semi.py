@@ -5,7 +5,7 @@ import torch
 
 from bilex import align, get_method
 from bilex.induction.neighbours import is_among
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 
 def induced(given, name, **settings):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bilex import AlignmentError, EmbeddingTable, SettingsError, align, get_method
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 
 def test_a_dictionary_may_have_words_of_any_rank(exact):

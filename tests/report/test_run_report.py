@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bilex import EmbeddingTable, Lexicon, align
-from bilex.bench.statistics import bootstrap
+from bilex.evaluation.significance import bootstrap
 from bilex.report.citation import UNKNOWN, licences
 from bilex.report.page import page
 from bilex.report.run_report import make_run_report

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from bilex.errors import SettingsError
-from bilex.linalg.blocks import KEY_BLOCK
 from bilex.retrieval import CSLS, RETRIEVALS, InvertedSoftmax, Nearest
+from bilex.search.blocks import KEY_BLOCK
 
 CHOICES = [CSLS(), CSLS(k=3), Nearest(), InvertedSoftmax(), InvertedSoftmax(beta=5.0)]
 DIRECTIONS = ["forward", "backward"]

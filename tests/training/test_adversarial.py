@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from bilex.errors import SettingsError
-from bilex.trace import Trace
 from bilex.training import adversarial
 from bilex.training.adversarial import Adversary, Discriminator, Game, Selection, play, towards_orthogonal
+from bilex.training.trace import Trace
 
 
 def generator(rng_seed=0):

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from bilex.process import Live
+from bilex.parallel.process import Live
 from bilex.tune.batches import PARTIAL, Place
-from bilex.tune.packed import Packed
+from bilex.tune.input_files import Packed
 from bilex.tune.search import Budget, search
 from bilex.tune.space import Space
 from bilex.tune.study import Study

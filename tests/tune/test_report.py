@@ -7,7 +7,7 @@ import pytest
 
 from bilex import get_method
 from bilex.errors import MissingExtraError
-from bilex.settings_file import read_settings
+from bilex.settings.file import read_settings
 from bilex.tune import plots, report
 from bilex.tune.search import Budget, judge, search
 from bilex.tune.space import Space

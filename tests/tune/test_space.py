@@ -7,7 +7,7 @@ import pytest
 
 from bilex import all_methods, get_method
 from bilex.errors import MissingExtraError, SettingsError
-from bilex.settings import Choice, Range, to_text
+from bilex.settings.fields import Choice, Range, to_text
 from bilex.tune.space import Space, import_optuna
 
 SEARCHED = [name for name, method in all_methods().items() if method.search_space]

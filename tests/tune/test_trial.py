@@ -1,8 +1,8 @@
 import pytest
 
 from bilex import align, get_method
-from bilex.fitting import collect, fit, split
-from bilex.trace import Trace
+from bilex.fitting.fit import collect, fit, split
+from bilex.training.trace import Trace
 from bilex.tune.trial import FIRST_BAR, Outcome, Task, inputs_of, run_trial, with_dev
 
 QUICK = {"epochs": "5", "hard": "8", "start": "random", "learning_rate": "0.03", "batch": "16", "patience": "5"}

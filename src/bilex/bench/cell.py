@@ -17,11 +17,11 @@ from bilex.bench.inputs import some_pairs
 from bilex.bench.results import write_cell
 from bilex.bench.task import Task
 from bilex.errors import AlignmentError, BilexError, SuiteError, described
-from bilex.files import sha256
 from bilex.lexicon import Lexicon
-from bilex.process import receive
+from bilex.parallel.process import receive
+from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
-from bilex.trace import CHECKPOINT, Trace
+from bilex.training.trace import CHECKPOINT, Trace
 
 if TYPE_CHECKING:
     from bilex.alignment import Alignment
@@ -61,7 +61,7 @@ def run_task(task: Task, folder: Path) -> Cell:
 def _measure(task: Task, trace: Trace, *, resumed: bool) -> dict[str, Any]:
     import torch
 
-    from bilex.fitting import align
+    from bilex.fitting.fit import align
 
     torch.set_num_threads(task.threads)
     source, target = _table(task.source), _table(task.target)

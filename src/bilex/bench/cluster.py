@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bilex.bench.task import Task
-from bilex.cluster import Work, connected
 from bilex.errors import ClusterError
+from bilex.parallel.cluster import Work, connected
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bilex.data.folder import data_folder
-from bilex.disk import require_room
 from bilex.errors import SuiteError
-from bilex.files import sha256
 from bilex.io.dictionary import comment_sign
 from bilex.lexicon import Lexicon
+from bilex.storage.disk import require_room
+from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
 
 Kind = Literal["table", "dictionary"]

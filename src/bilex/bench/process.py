@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from bilex.bench.cell import RESULT
 from bilex.bench.results import Cell, read_cell
 from bilex.errors import ResultsError
-from bilex.process import run_module, side_by_side
+from bilex.parallel.process import run_module, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
     from bilex.bench.task import Task
-    from bilex.process import Live
+    from bilex.parallel.process import Live
 
 KEY = "key"
 

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bilex.disk import why
 from bilex.errors import ResultsError
-from bilex.files import replacing
-from bilex.strict_json import read_json, to_json
+from bilex.storage.disk import why
+from bilex.storage.files import replacing
+from bilex.storage.strict_json import read_json, to_json
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -11,9 +11,9 @@ from bilex.bench.inputs import Store
 from bilex.bench.process import run_side_by_side
 from bilex.bench.results import Cell, read_cell, read_suite, write_cell, write_json
 from bilex.bench.task import Task
-from bilex.disk import require_room
 from bilex.errors import ResultsError, SettingsError, SuiteError
-from bilex.lock import LOCK, only_one
+from bilex.storage.disk import require_room
+from bilex.storage.lock import LOCK, only_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -58,7 +58,7 @@ def run(
     wanted, place = list(suite.cells() if cells is None else cells), Path(folder)
     check_files(wanted)
     if cluster is not None:
-        from bilex.cluster import import_ray
+        from bilex.parallel.cluster import import_ray
 
         import_ray()
     with only_one(place / LOCK):  # two would take each other's checkpoints

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import SettingsError, SuiteError
 from bilex.methods.base import Method, get_method
-from bilex.suggest import suggestion
-from bilex.words import word_list
+from bilex.text.suggest import suggestion
+from bilex.text.words import word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

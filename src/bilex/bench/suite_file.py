@@ -13,7 +13,7 @@ from bilex.bench.direction_table import read_direction
 from bilex.bench.suite import Direction, Suite, System, slug
 from bilex.bench.toml_table import TomlTable
 from bilex.errors import SettingsError, SuiteError
-from bilex.suggest import suggestion
+from bilex.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.bench.inputs import Ready
 from bilex.bench.results import Cell, Measured
-from bilex.strict_json import from_json, to_json
+from bilex.storage.strict_json import from_json, to_json
 
 if TYPE_CHECKING:
     from bilex.bench.inputs import Store

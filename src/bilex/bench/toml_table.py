@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bilex.errors import SuiteError
-from bilex.suggest import suggestion
+from bilex.text.suggest import suggestion
 
 _NEEDED = {int: "whole numbers", str: "names"}
 

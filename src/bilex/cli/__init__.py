@@ -15,7 +15,7 @@ from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import Terminated, orderly_end, told
 from bilex.errors import BilexError
 from bilex.io.standard import set_up
-from bilex.printable import printable
+from bilex.text.printable import printable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -128,7 +128,7 @@ def _run(args: list[str] | None) -> None:
 
 def _fail_to_write(error: OSError) -> None:
     """Say what the system says; without the name of a file, a full disk is that of standard output."""
-    from bilex.disk import NO_ROOM, why
+    from bilex.storage.disk import NO_ROOM, why
 
     full = error.errno in NO_ROOM
     if full and error.filename is None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bilex.alignment import Alignment
-    from bilex.fitting import Inputs
-    from bilex.settings_file import MethodSettings
+    from bilex.fitting.fit import Inputs
+    from bilex.settings.file import MethodSettings
 
 
 @click.command()
@@ -99,8 +99,8 @@ def align(
     """
     given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
     unfinished.check_free(output, partial, resume=resume, force=force)
-    from bilex.default import check_settings
-    from bilex.fitting import fit
+    from bilex.fitting.default import check_settings
+    from bilex.fitting.fit import fit
     from bilex.methods.base import get_method
 
     if fast and (method or unsupervised or settings_file):
@@ -175,7 +175,7 @@ def _method_name(method: str | None, train: Path | None, *, unsupervised: bool) 
 
 def _read_settings(path: Path, method: str | None, *, unsupervised: bool) -> MethodSettings:
     """What the file holds, which must be for the method that was asked for, if one was."""
-    from bilex.settings_file import read_settings
+    from bilex.settings.file import read_settings
 
     filed = read_settings(path)
     if unsupervised or (method or filed.method).replace("-", "_") != filed.method.replace("-", "_"):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from bilex.alignment import Alignment
     from bilex.evaluation.held_out import Agreement, HeldOut
-    from bilex.fitting import Inputs
+    from bilex.fitting.fit import Inputs
 
 LONG = 10
 """Seconds from which on it is said how long a method that was named may take."""
@@ -22,8 +22,8 @@ def expected_seconds(inputs: Inputs, device: str) -> float | None:
     """Roughly, on the processor; none where nothing is known, as of other devices."""
     import torch
 
-    from bilex.duration import estimate
-    from bilex.fitting import choose_device
+    from bilex.fitting.duration import estimate
+    from bilex.fitting.fit import choose_device
 
     if choose_device(device).type != "cpu":
         return None
@@ -41,7 +41,7 @@ def before(inputs: Inputs, seconds: float | None) -> list[str]:
     """Which method it is, why, and about how long it takes."""
     import torch
 
-    from bilex.duration import rough
+    from bilex.fitting.duration import rough
 
     threads = torch.get_num_threads()
     if inputs.why is None and (seconds is None or seconds < LONG):

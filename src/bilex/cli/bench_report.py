@@ -73,7 +73,7 @@ def report(
 
     A folder that is not complete is reported as far as it goes; what failed is counted as failed.
     """
-    from bilex.bench.report import NAMED, PRINTABLE, make_report, write
+    from bilex.bench.report.report import NAMED, PRINTABLE, make_report, write
 
     kinds = formats or ("markdown",)
     if output is None and not as_json and (len(kinds) > 1 or kinds[0] not in PRINTABLE):
@@ -95,7 +95,7 @@ def report(
 
 def _two(text: str, folder: Path) -> tuple[str, str]:
     """Two labels; these may hold commas themselves, so the place is chosen that makes both known."""
-    from bilex.bench.gather import read_grid
+    from bilex.bench.report.ordered_results import read_grid
 
     known = {system.label for system in read_grid(folder).systems}
     parts = text.split(",")

@@ -51,7 +51,7 @@ def demo(output: Path, as_json: bool) -> None:
 
 def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str, object]:
     """Align one pair with each method; print the scores, some translations, and where the lexicon is."""
-    from bilex.fitting import align
+    from bilex.fitting.fit import align
     from bilex.methods.base import get_method
 
     scores, best, best_dev = [], None, -1.0

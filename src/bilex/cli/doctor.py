@@ -19,7 +19,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     The exit code is 1 if the self-check fails.
     """
-    from bilex.doctor import examine, self_check
+    from bilex.cli.installation import examine, self_check
 
     found, check = examine(), self_check()
     if as_json:

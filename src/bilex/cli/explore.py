@@ -62,7 +62,7 @@ def explore(
     Only this machine can open the page, unless --host says otherwise. Decisions are kept in the run folder at once.
     What --export writes is read by `bilex align --train`. End it with Ctrl-C.
     """
-    from bilex.run import describe
+    from bilex.run.folder import describe
 
     describe(run)  # refuse what is no run before anything is made in it
     file = corrections or run / CORRECTIONS

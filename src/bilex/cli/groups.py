@@ -14,7 +14,7 @@ class SuggestingGroup(click.Group):
         """The command that the first argument names."""
         name, known = args[0], self.list_commands(ctx)
         if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
-            from bilex.suggest import suggestion
+            from bilex.text.suggest import suggestion
 
             raise click.UsageError(f"there is no command {name!r}{suggestion(name, known)}", ctx)
         return super().resolve_command(ctx, args)

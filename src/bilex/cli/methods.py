@@ -56,7 +56,7 @@ def _describe(method: type[Method]) -> dict[str, Any]:
 def settings_of(given: Any, prefix: str = "") -> Iterator[dict[str, Any]]:
     """Name, type and default of each setting; of a method among them only what differs from its own defaults."""
     from bilex.methods.base import Method
-    from bilex.settings import describe, field_types
+    from bilex.settings.fields import describe, field_types
 
     kinds = field_types(type(given))
     for field in dataclasses.fields(given):

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.errors import BilexError
-from bilex.files import require_utf8_name
 from bilex.io.standard import STDOUT
-from bilex.printable import printable, printable_json
-from bilex.strict_json import to_json
+from bilex.storage.files import require_utf8_name
+from bilex.storage.strict_json import to_json
+from bilex.text.printable import printable, printable_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bilex.alignment import Alignment
-    from bilex.fitting import Inputs
-    from bilex.linalg.blocks import Progress
+    from bilex.fitting.fit import Inputs
     from bilex.retrieval import Retrieval
+    from bilex.search.blocks import Progress
     from bilex.table import EmbeddingTable
 
 
@@ -103,7 +103,7 @@ def read_inputs(
     source: Path, target: Path, train: Path | None, dev: Path | None, *, max_words: int | None, **more: Any
 ) -> Inputs:
     """The inputs of an alignment from their files; `more` are those that are in no file."""
-    from bilex.fitting import collect
+    from bilex.fitting.fit import collect
     from bilex.lexicon import Lexicon
 
     for path in (source, target, train, dev):

@@ -12,8 +12,8 @@ import click
 
 from bilex.cli import options
 from bilex.errors import BilexError
-from bilex.files import bare_name
-from bilex.printable import printable
+from bilex.storage.files import bare_name
+from bilex.text.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

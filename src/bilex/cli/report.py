@@ -36,11 +36,11 @@ def report(
     What was aligned and how; figures with their intervals, on DICT and on the run's own dev dictionary; curves of the
     training; frequent and rare words; hubs; answers and entries to look at by hand; coverage; what to cite.
     """
-    from bilex.files import replacing
     from bilex.lexicon import Lexicon
     from bilex.page.plots import require
     from bilex.report.page import page
     from bilex.report.run_report import make_run_report
+    from bilex.storage.files import replacing
 
     alignment = options.load_run(run, device)
     path = run / "report.html" if output is None else output

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
-from bilex.printable import printable
+from bilex.text.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from bilex.cli import options
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bilex.trace import Record
+    from bilex.training.trace import Record
 
 P_AT_1 = ("dev_p_at_1", "p_at_1")
 """What methods call the figure of held-out words: while they train, and in the end."""

@@ -9,13 +9,13 @@ import click
 from bilex.cli import options
 from bilex.cli.completion import complete_method, complete_setting
 from bilex.cli.interruption import telling, this_command
-from bilex.cluster import import_ray
 from bilex.errors import AlignmentError, MissingExtraError
+from bilex.parallel.cluster import import_ray
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bilex.fitting import Inputs
+    from bilex.fitting.fit import Inputs
     from bilex.tune.batches import Place
     from bilex.tune.search import Budget, Verdict
     from bilex.tune.space import Space

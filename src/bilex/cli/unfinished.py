@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from bilex.cli import options
 from bilex.cli.interruption import telling, this_command
-from bilex.disk import free_bytes, gigabytes, require_room
 from bilex.errors import AlignmentError
-from bilex.files import remove_folder, remove_leftovers
-from bilex.lock import LOCK, only_one
-from bilex.provenance import INPUTS, begin, check_same, is_same, read
-from bilex.run_files import check_unfinished
-from bilex.trace import CHECKPOINT, Trace
+from bilex.run.files import check_unfinished
+from bilex.run.provenance import INPUTS, begin, check_same, is_same, read
+from bilex.storage.disk import free_bytes, gigabytes, require_room
+from bilex.storage.files import remove_folder, remove_leftovers
+from bilex.storage.lock import LOCK, only_one
+from bilex.training.trace import CHECKPOINT, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from bilex.cli.training import Training
-    from bilex.fitting import Inputs
+    from bilex.fitting.fit import Inputs
 
 CHECKPOINTS = 3
 """With its checkpoints a run takes so many times its tables while it is made, at most."""
@@ -38,7 +38,7 @@ def check_free(output: Path, partial: Path, *, resume: bool, force: bool) -> Non
 
 def _refuse_taken(output: Path, partial: Path | None, *, force: bool) -> None:
     if output.exists():
-        from bilex.run import check_free
+        from bilex.run.folder import check_free
 
         check_free(output, replace=force)
     if partial is not None and (partial / CHECKPOINT).exists():
@@ -49,7 +49,7 @@ def is_finished(output: Path, partial: Path, inputs: Inputs, *, force: bool) -> 
     """Whether there is nothing to go on with: the run is there. Another run is refused, or replaced with `force`."""
     if not output.exists() or (force and (partial / CHECKPOINT).exists()):
         return False
-    from bilex.run import describe
+    from bilex.run.folder import describe
 
     there = describe(output)["inputs"]
     if force and not is_same(inputs.describe(), there):

@@ -6,7 +6,7 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from bilex.suggest import FrequentWords
+from bilex.text.suggest import FrequentWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

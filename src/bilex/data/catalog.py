@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import DataError
-from bilex.suggest import suggestion
-from bilex.words import word_list
+from bilex.text.suggest import suggestion
+from bilex.text.words import word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

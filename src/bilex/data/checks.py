@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bilex.data.text import ContentError
 from bilex.errors import DataError
-from bilex.files import sha256
+from bilex.storage.files import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

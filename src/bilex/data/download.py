@@ -11,8 +11,8 @@ from bilex.data.folder import read_json, write_json
 from bilex.data.remote import PassingError, Remote, Version, open_file
 from bilex.data.text import Lines
 from bilex.data.web import open_url
-from bilex.disk import free_bytes
 from bilex.errors import DataError
+from bilex.storage.disk import free_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

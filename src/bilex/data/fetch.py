@@ -19,8 +19,8 @@ from bilex.data.mirror import mirrored
 from bilex.data.remote import NotThereError
 from bilex.data.text import ContentError, check_table, first_words, write_head
 from bilex.errors import DataError
-from bilex.files import replacing
-from bilex.lock import CannotLockError, waited_for
+from bilex.storage.files import replacing
+from bilex.storage.lock import CannotLockError, waited_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

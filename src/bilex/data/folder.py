@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bilex import strict_json
 from bilex.errors import DataError
-from bilex.files import replacing, sha256
+from bilex.storage import strict_json
+from bilex.storage.files import replacing, sha256
 
 if TYPE_CHECKING:
     from bilex.data.catalog import Item

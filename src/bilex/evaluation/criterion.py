@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg.contenders import best_of_near
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import topk
 from bilex.retrieval import CSLS, Index
+from bilex.search.topk import topk
+from bilex.search.with_bias import best_of_near
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.induction.neighbours import Near
-    from bilex.linalg.best import TopK
+    from bilex.search.lists import TopK
 
 
 def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tensor:

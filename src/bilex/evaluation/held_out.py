@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import torch
 
 from bilex.errors import BilexError
+from bilex.evaluation.agreement import mutual_agreement
 from bilex.evaluation.precision import Scores
-from bilex.induction.verdict import mutual_agreement
-from bilex.trace import Trace
+from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Dict
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.alignment import Alignment
-    from bilex.fitting import Inputs
+    from bilex.fitting.fit import Inputs
     from bilex.lexicon import Lexicon
-    from bilex.trace import Record
+    from bilex.training.trace import Record
 
 HELD_OUT = "held_out"
 """The stage of the record in which a method says how well it translated dev before it trained on dev as well."""

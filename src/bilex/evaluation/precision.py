@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bilex.display import Displayed, counted
+from bilex.page.display import Displayed, counted
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.lexicon import LexiconIndex
-    from bilex.linalg.blocks import Progress
     from bilex.page.tables import Table
     from bilex.retrieval import Index
     from bilex.retrieval.base import Direction
+    from bilex.search.blocks import Progress
 
 FIGURES = ("P@1", "P@5", "P@10", "MRR")
 BANDS = (0, 1_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)

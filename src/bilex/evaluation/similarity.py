@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from bilex.errors import LexiconError
 from bilex.io.dictionary import decode
 from bilex.normalize import unit
-from bilex.words import described
+from bilex.text.words import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

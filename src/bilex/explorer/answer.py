@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
-from bilex.strict_json import to_json
+from bilex.storage.strict_json import to_json
 
 
 class JSONAnswer(JSONResponse):

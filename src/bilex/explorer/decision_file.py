@@ -6,10 +6,10 @@ import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from bilex.disk import special
 from bilex.errors import ExplorerError, LexiconError
-from bilex.run_files import DESCRIPTION, check_inside
-from bilex.strict_json import check_form
+from bilex.run.files import DESCRIPTION, check_inside
+from bilex.storage.disk import special
+from bilex.storage.strict_json import check_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

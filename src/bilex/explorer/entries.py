@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.evaluation.hubness import Hubness
-    from bilex.explorer.induced import Best
+    from bilex.explorer.translations_cache import Best
     from bilex.explorer.words import WordIndex
 
 Order = Literal["frequency", "margin", "score", "doubts"]

@@ -12,9 +12,9 @@ from bilex.alignment import Entry
 from bilex.explorer.batches import Batches
 from bilex.explorer.corrected import corrected
 from bilex.explorer.entries import Entries
-from bilex.explorer.induced import Induced, N
 from bilex.explorer.preparation import Preparation
 from bilex.explorer.search import Query, Ranked, Search, Wanted
+from bilex.explorer.translations_cache import Induced, N
 from bilex.explorer.words import WordIndex
 from bilex.retrieval import CSLS
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bilex.explorer.induced import Induced
-    from bilex.linalg.blocks import Progress
+    from bilex.explorer.translations_cache import Induced
+    from bilex.search.blocks import Progress
 
 NICER = 10
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bilex.explorer.adapter_offset import personal
 from bilex.explorer.chart import plane
 from bilex.explorer.explorer import OTHER
-from bilex.explorer.personal import personal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

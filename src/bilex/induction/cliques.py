@@ -10,8 +10,8 @@ import torch
 from torch.nn import functional
 
 from bilex.errors import MissingExtraError
-from bilex.linalg.topk import topk
 from bilex.normalize import unit
+from bilex.search.topk import topk
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 
 from bilex.errors import SettingsError
-from bilex.induction.chance import best_of_some
-from bilex.linalg.best import TopK
-from bilex.linalg.contenders import LISTED, best_of_near
-from bilex.linalg.topk import topk, topk_both
+from bilex.induction.score_dropout import best_of_some
+from bilex.search.lists import TopK
+from bilex.search.topk import topk, topk_both
+from bilex.search.with_bias import LISTED, best_of_near
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

@@ -14,11 +14,11 @@ import numpy as np
 
 from bilex.errors import TableError
 from bilex.io.contents import Contents
-from bilex.io.gather import Gatherer, Parsed
 from bilex.io.npy import NpyFile
 from bilex.io.report import Fault
 from bilex.io.size import LONGEST_WORD, check_room, check_width
 from bilex.io.stream import reading, require_file
+from bilex.io.words_and_rows import Gatherer, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bilex.errors import LexiconError, SettingsError
-from bilex.files import replacing
+from bilex.storage.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bilex.errors import TableError
-from bilex.io.gather import TOLERATED_COUNT, TOLERATED_SHARE
+from bilex.io.words_and_rows import TOLERATED_COUNT, TOLERATED_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bilex.files import replacing
 from bilex.io import standard
 from bilex.io.dictionary import fits_line, written_line
 from bilex.io.standard import STDOUT
 from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
 from bilex.io.tmx import fits_tmx, tmx_lines
-from bilex.printable import printable_json
-from bilex.strict_json import to_json
+from bilex.storage.files import replacing
+from bilex.storage.strict_json import to_json
+from bilex.text.printable import printable_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

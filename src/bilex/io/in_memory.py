@@ -10,7 +10,7 @@ import numpy as np
 
 from bilex.errors import LexiconError, TableError
 from bilex.io.dictionary import ASCII_SPACE
-from bilex.words import described, word_list
+from bilex.text.words import described, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

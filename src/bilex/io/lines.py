@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bilex.io.gather import Parsed
 from bilex.io.report import Fault
+from bilex.io.words_and_rows import Parsed
 
 if TYPE_CHECKING:
     import polars as pl

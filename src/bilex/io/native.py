@@ -13,7 +13,7 @@ from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.report import ReadReport
 from bilex.io.stream import reading
-from bilex.strict_json import from_json, to_json
+from bilex.storage.strict_json import from_json, to_json
 
 if TYPE_CHECKING:
     from pathlib import Path

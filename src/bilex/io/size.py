@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bilex.errors import TableError
-from bilex.memory import free_memory
+from bilex.io.memory import free_memory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.errors import BilexError
-from bilex.printable import printable
+from bilex.text.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

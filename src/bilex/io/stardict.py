@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bilex import __version__
 from bilex.errors import LexiconError
-from bilex.files import replacing
+from bilex.storage.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,8 +7,8 @@ import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, cast
 
-from bilex.disk import special
 from bilex.errors import TableError
+from bilex.storage.disk import special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

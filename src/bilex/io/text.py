@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import TableError
 from bilex.io.contents import Contents
-from bilex.io.gather import SUSPICIOUS, Gatherer, Parsed
 from bilex.io.layout import Layout, find_layout
 from bilex.io.lines import parse_lines
 from bilex.io.size import check_width
 from bilex.io.stream import Stream
+from bilex.io.words_and_rows import SUSPICIOUS, Gatherer, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ import numpy as np
 
 from bilex.errors import TableError
 from bilex.io.contents import Contents
-from bilex.io.gather import Gatherer, Parsed
 from bilex.io.layout import parse_header
 from bilex.io.lines import show
 from bilex.io.report import Fault
 from bilex.io.size import LONGEST_WORD, check_width
 from bilex.io.stream import Stream
 from bilex.io.text import check_encoding
+from bilex.io.words_and_rows import Gatherer, Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

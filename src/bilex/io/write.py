@@ -9,11 +9,11 @@ from typing import IO, TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bilex.errors import TableError
-from bilex.files import replacing
 from bilex.io.arrays import write_npz
 from bilex.io.native import write_native
 from bilex.io.text_writer import check_text_words, write_text
 from bilex.io.word2vec import write_word2vec
+from bilex.storage.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

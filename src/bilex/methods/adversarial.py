@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bilex.evaluation.agreement import failure, mutual_agreement
 from bilex.evaluation.criterion import translated_cosine
 from bilex.induction.neighbours import Induction
-from bilex.induction.verdict import failure, mutual_agreement
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.base import Method
 from bilex.methods.procrustes_refinement import ProcrustesRefinement
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import LinearMapping
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

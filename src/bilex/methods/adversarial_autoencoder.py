@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bilex.induction.verdict import failure
+from bilex.evaluation.agreement import failure
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.adversarial import Adversarial
 from bilex.methods.vecmap import VecMap
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import LinearMapping
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

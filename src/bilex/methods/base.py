@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
-from bilex.settings import SearchSpace, change
-from bilex.suggest import suggestion
-from bilex.words import described
+from bilex.settings.fields import SearchSpace, change
+from bilex.text.suggest import suggestion
+from bilex.text.words import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import Mapping
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
     """A published system as a value: its settings are its fields, `fit` gives back a mapping and changes nothing.
 
-    A new method is a new file in `methods/` with a frozen dataclass that has a `name`, a `paper` and a `fit`; it is
-    found by being there.
+    A new method is a new file, or package, in `methods/` with a frozen dataclass that has a `name`, a `paper` and a
+    `fit`; it is found by being there.
     """
 
     name: ClassVar[str]
@@ -124,8 +124,8 @@ class Method(ABC):
 @cache
 def all_methods() -> dict[str, type[Method]]:
     """Every method by its name, in alphabetical order."""
-    for module in pkgutil.iter_modules(bilex.methods.__path__):
-        importlib.import_module(f"bilex.methods.{module.name}")
+    for module in pkgutil.walk_packages(bilex.methods.__path__, "bilex.methods."):
+        importlib.import_module(module.name)
     found: list[type[Method]] = []
     pending = Method.__subclasses__()
     while pending:

@@ -15,13 +15,13 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
-from bilex.settings import Range, SearchSpace
+from bilex.settings.fields import Range, SearchSpace
 from bilex.training.adversarial import Adversary, Game, play
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,13 +13,13 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
-from bilex.settings import Range, SearchSpace
+from bilex.settings.fields import Range, SearchSpace
 from bilex.training.negatives import gold_lists, hard_negatives
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 BLOCK = 64
 """Queries whose keys are gathered at a time."""

@@ -10,18 +10,18 @@ import torch
 from bilex.induction.neighbours import Induction
 from bilex.linalg.householder import polar
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import topk
 from bilex.linalg.transport import carry, import_ot
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
-from bilex.settings import Range, SearchSpace
+from bilex.search.topk import topk
+from bilex.settings.fields import Range, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.trace import Record, Trace
+    from bilex.training.trace import Record, Trace
 
 
 class Step(NamedTuple):

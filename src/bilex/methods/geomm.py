@@ -14,12 +14,12 @@ from bilex.linalg.bilinear import bilinear
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.normalize import unit
-from bilex.settings import Choice, SearchSpace
+from bilex.settings.fields import Choice, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import torch
 
-from bilex.array_form import ArrayForm
 from bilex.errors import AlignmentError, SettingsError
 from bilex.induction.neighbours import Induction
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import topk
 from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
 from bilex.normalize import Normalizer, unit
+from bilex.search.topk import topk
+from bilex.storage.array_form import ArrayForm
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.array_form import Forms
-    from bilex.trace import Trace
+    from bilex.storage.array_form import Forms
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

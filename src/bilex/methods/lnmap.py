@@ -18,8 +18,8 @@ from bilex.training.network import Network, dropout
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.array_form import Forms
-    from bilex.trace import Trace
+    from bilex.storage.array_form import Forms
+    from bilex.training.trace import Trace
 
 BLOCK = 10_000
 FALLS = 0.3

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from bilex.errors import AlignmentError
 from bilex.evaluation.criterion import translated_cosine
 from bilex.induction.neighbours import Induction, Near
-from bilex.linalg.contenders import LISTED
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.normalize import unit
+from bilex.search.with_bias import LISTED
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from bilex.normalize import unit
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

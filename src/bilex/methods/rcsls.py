@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import torch
 
 from bilex.linalg.procrustes import procrustes
-from bilex.linalg.topk import topk
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
-from bilex.settings import Choice, Range, SearchSpace
+from bilex.search.topk import topk
+from bilex.settings.fields import Choice, Range, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from bilex.errors import SettingsError
 from bilex.linalg.least_squares import evenly_spread, least_squares
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
-from bilex.settings import Range, SearchSpace
+from bilex.settings.fields import Range, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.array_form import ArrayForm, check_arrays, check_rows
 from bilex.errors import AlignmentError, SettingsError
 from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
 from bilex.evaluation.held_out import held_out_record
@@ -16,12 +15,13 @@ from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
+from bilex.storage.array_form import ArrayForm, check_arrays, check_rows
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.induction.neighbours import Induced
-    from bilex.trace import State, Trace
+    from bilex.training.trace import State, Trace
 
 
 @dataclass(frozen=True, kw_only=True)

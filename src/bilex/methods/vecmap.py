@@ -10,7 +10,7 @@ import torch
 from bilex.linalg.whitening import whitener
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
-from bilex.settings import Choice, SearchSpace
+from bilex.settings.fields import Choice, SearchSpace
 
 if TYPE_CHECKING:
     from torch import Tensor

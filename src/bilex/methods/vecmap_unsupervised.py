@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, Any
 
+from bilex.evaluation.agreement import failure, mutual_agreement
 from bilex.induction.initial import similar_profiles
 from bilex.induction.neighbours import Induction, together
-from bilex.induction.verdict import failure, mutual_agreement
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import LinearMapping
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 
 GAIN = 1e-3

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex import __version__
-from bilex.files import bare_name
+from bilex.storage.files import bare_name
 
 if TYPE_CHECKING:
     from bilex.data.catalog import Kind

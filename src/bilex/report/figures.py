@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bilex.bench.statistics import Interval, bootstrap
+from bilex.evaluation.significance import Interval, bootstrap
 from bilex.retrieval import CSLS, Nearest
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bilex.coverage import LexiconIndex
     from bilex.evaluation.precision import Band, Evaluation
     from bilex.lexicon import Lexicon
-    from bilex.linalg.blocks import Progress
+    from bilex.search.blocks import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

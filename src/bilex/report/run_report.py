@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bilex.files import bare_name
 from bilex.methods.base import all_methods
 from bilex.report.citation import citations, input_files
 from bilex.report.examples import doubtful_pairs, gaps, right, wrong
 from bilex.report.figures import measure, mrr_interval, p_at_1_interval
 from bilex.retrieval import CSLS, Nearest
+from bilex.storage.files import bare_name
 
 if TYPE_CHECKING:
     from bilex.alignment import Alignment
     from bilex.coverage import LexiconIndex
     from bilex.evaluation.hubness import Hubness
     from bilex.lexicon import Lexicon
-    from bilex.linalg.blocks import Progress
     from bilex.report.examples import Example
     from bilex.report.figures import Figures
+    from bilex.search.blocks import Progress
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bilex.files import bare_name
 from bilex.page.tables import NONE, Row, Table, row
 from bilex.report.citation import licences
 from bilex.report.figures import mrr_interval, p_at_1_interval
-from bilex.strict_json import to_json
+from bilex.storage.files import bare_name
+from bilex.storage.strict_json import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bilex.alignment import Alignment
-    from bilex.bench.statistics import Interval
     from bilex.coverage import LexiconIndex
     from bilex.evaluation.hubness import Hubness
     from bilex.evaluation.precision import Evaluation
+    from bilex.evaluation.significance import Interval
     from bilex.report.examples import Example
     from bilex.report.figures import Figures
 

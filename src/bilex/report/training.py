@@ -9,7 +9,7 @@ from bilex.page.charts import LINES, Chart, Line, points_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bilex.trace import Record
+    from bilex.training.trace import Record
 
 STEPS = ("epoch", "iteration", "reweighting", "round", "linear_round")
 """What records are counted by; the innermost first."""

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import torch
 
 from bilex.errors import SettingsError
-from bilex.linalg.best import TopK, in_order
-from bilex.linalg.blocks import BUDGET
-from bilex.linalg.contenders import best_of_near
-from bilex.linalg.pairs import products
-from bilex.linalg.ranks import ranks
-from bilex.linalg.topk import topk, topk_both
 from bilex.normalize import unit
-from bilex.retrieval.partial import MOST, Partial, Search
+from bilex.retrieval.partial_penalties import MOST, Partial, Search
+from bilex.search.blocks import BUDGET
+from bilex.search.lists import TopK, in_order
+from bilex.search.products import products
+from bilex.search.ranks import ranks
+from bilex.search.topk import topk, topk_both
+from bilex.search.with_bias import best_of_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch import Tensor
 
-    from bilex.linalg.blocks import Progress
+    from bilex.search.blocks import Progress
 
 Direction = Literal["forward", "backward"]
 Side = Literal["source", "target"]

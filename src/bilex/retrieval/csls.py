@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.errors import SettingsError
-from bilex.linalg.blocks import ROUNDING
-from bilex.linalg.clusters import cluster, probe
-from bilex.linalg.pairs import products
-from bilex.linalg.topk import SPARE, topk, topk_both
 from bilex.retrieval.base import Retrieval, Scaling
+from bilex.search.blocks import ROUNDING
+from bilex.search.clusters import cluster, probe
+from bilex.search.products import products
+from bilex.search.topk import SPARE, topk, topk_both
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.linalg.best import TopK
-    from bilex.linalg.blocks import Progress
+    from bilex.search.blocks import Progress
+    from bilex.search.lists import TopK
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bilex.errors import SettingsError
-from bilex.linalg.blocks import logsumexp
 from bilex.retrieval.base import Retrieval
+from bilex.search.blocks import logsumexp
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bilex.linalg.blocks import Progress
+    from bilex.search.blocks import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

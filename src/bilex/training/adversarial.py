@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from torch import Generator, Tensor
 
-    from bilex.trace import Trace
+    from bilex.training.trace import Trace
 
 SLOPE = 0.2
 """Of the leaky ReLU below 0."""

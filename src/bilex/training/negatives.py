@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.linalg.topk import topk
+from bilex.search.topk import topk
 
 if TYPE_CHECKING:
     from torch import Tensor

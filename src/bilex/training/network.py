@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Self
 import torch
 from torch.nn import functional
 
-from bilex.array_form import ArrayForm
+from bilex.storage.array_form import ArrayForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from torch import Generator, Tensor
 
-    from bilex.array_form import Forms
+    from bilex.storage.array_form import Forms
 
 SLOPE = 0.25
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from bilex.cluster import Work, connected
-from bilex.disk import require_room
 from bilex.errors import ClusterError
-from bilex.process import side_by_side
-from bilex.tune.packed import Packed
+from bilex.parallel.cluster import Work, connected
+from bilex.parallel.process import side_by_side
+from bilex.storage.disk import require_room
+from bilex.tune.input_files import Packed
 from bilex.tune.search import one_after_another
 from bilex.tune.trial_process import TrialProcess, run_on_node
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from bilex.cluster import Cluster
-    from bilex.fitting import Inputs
-    from bilex.process import Live
+    from bilex.fitting.fit import Inputs
+    from bilex.parallel.cluster import Cluster
+    from bilex.parallel.process import Live
     from bilex.tune.search import EvaluateMany
     from bilex.tune.trial import Outcome, Task
 

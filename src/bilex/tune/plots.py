@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bilex.errors import MissingExtraError
-from bilex.files import replacing
+from bilex.storage.files import replacing
 from bilex.tune.space import import_optuna
 
 if TYPE_CHECKING:

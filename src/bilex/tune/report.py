@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bilex.files import replacing
 from bilex.page.markup import csv_text
-from bilex.settings_file import MethodSettings, write_settings
+from bilex.settings.file import MethodSettings, write_settings
+from bilex.storage.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import MissingExtraError, SettingsError
 from bilex.methods.base import Method, all_methods, get_method
-from bilex.settings import Choice, SearchSpace, to_text
+from bilex.settings.fields import Choice, SearchSpace, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

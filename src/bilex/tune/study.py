@@ -13,11 +13,11 @@ import statistics
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from bilex.disk import naming
 from bilex.errors import AlignmentError
-from bilex.lock import LOCK, only_one
-from bilex.provenance import INPUTS, begin, check_same, read
-from bilex.strict_json import finite
+from bilex.run.provenance import INPUTS, begin, check_same, read
+from bilex.storage.disk import naming
+from bilex.storage.lock import LOCK, only_one
+from bilex.storage.strict_json import finite
 from bilex.tune.space import import_optuna
 from bilex.tune.trial import Outcome, Task
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bilex.fitting import Inputs
+    from bilex.fitting.fit import Inputs
     from bilex.tune.space import Space
 
 JOURNAL = "study.journal"

@@ -12,16 +12,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import BilexError, described
-from bilex.settings import change, field_types
-from bilex.trace import Trace
+from bilex.settings.fields import change, field_types
+from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from torch import Tensor
 
-    from bilex.fitting import Inputs
-    from bilex.trace import Record
+    from bilex.fitting.fit import Inputs
+    from bilex.training.trace import Record
 
 FIRST_BAR = 3
 """Epochs that every trial is given."""
@@ -94,7 +94,7 @@ def run_trial(
     watcher: Callable[[str, float], None] | None = None,
 ) -> Outcome:
     """Fit with the settings of the task, and rank the translations of the dev words by CSLS.  inputs: of `with_dev`."""
-    from bilex.fitting import fit
+    from bilex.fitting.fit import fit
 
     assert inputs.dev is not None
     started, epochs = time.perf_counter(), list[float]()

@@ -1,4 +1,4 @@
-"""One trial in a process of its own: `python -m bilex.tune.trial_process FOLDER`; see bilex.process.
+"""One trial in a process of its own: `python -m bilex.tune.trial_process FOLDER`; see bilex.parallel.process.
 
 Its peak memory is its own, and when it is killed nothing else is. It leaves FOLDER/outcome.json behind.
 """
@@ -11,16 +11,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bilex.files import replacing
-from bilex.process import receive, run_module
-from bilex.strict_json import from_json, read_json, to_json
-from bilex.tune.packed import Packed
+from bilex.parallel.process import receive, run_module
+from bilex.storage.files import replacing
+from bilex.storage.strict_json import from_json, read_json, to_json
+from bilex.tune.input_files import Packed
 from bilex.tune.trial import Outcome, Task, run_trial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bilex.process import Live
+    from bilex.parallel.process import Live
 
 OUTCOME = "outcome.json"
 

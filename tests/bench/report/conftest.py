@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from bilex.bench.gather import make_grid
+from bilex.bench.report.ordered_results import make_grid
 from bilex.bench.results import Cell
 
 BANDS = ((0, 999), (1000, 4999), (5000, 19999))

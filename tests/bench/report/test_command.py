@@ -8,8 +8,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from bilex.bench.metrics import METRICS
-from bilex.bench.report import FORMATS
+from bilex.bench.report.metrics import METRICS
+from bilex.bench.report.report import FORMATS
 from bilex.cli import bench_report, cli
 from bilex.errors import BilexError
 

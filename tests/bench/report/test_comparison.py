@@ -3,8 +3,8 @@ import math
 import pytest
 from scipy.stats import binomtest
 
-from bilex.bench.comparison import compare, leaders, margins
-from bilex.bench.statistics import combine
+from bilex.bench.report.comparison import compare, leaders, margins
+from bilex.evaluation.significance import combine
 
 
 def test_two_systems_word_by_word(cell, grid_of):

@@ -1,7 +1,7 @@
 import pytest
 
-from bilex.bench.gather import read_grid
-from bilex.bench.metrics import MAIN, METRICS
+from bilex.bench.report.metrics import MAIN, METRICS
+from bilex.bench.report.ordered_results import read_grid
 from bilex.errors import ResultsError
 
 

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bilex.bench.curves import charts
-from bilex.bench.page import page
-from bilex.bench.report import PRINTABLE, make_report
+from bilex.bench.report.curves import charts
+from bilex.bench.report.page import page
+from bilex.bench.report.report import PRINTABLE, make_report
 from bilex.errors import ResultsError
 from bilex.page.plots import draw
 

@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from bilex.bench import curves
-from bilex.bench.curves import bands, charts, cost, training
-from bilex.bench.variations import few_pairs, sensitivity
+from bilex.bench.report import curves
+from bilex.bench.report.curves import bands, charts, cost, training
+from bilex.bench.report.variations import few_pairs, sensitivity
 from bilex.errors import MissingExtraError
 from bilex.page.charts import LINES
 from bilex.page.plots import COLOURS, draw, inline

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bilex.bench.statistics import bootstrap, combine, holm, sign_test
+from bilex.evaluation.significance import bootstrap, combine, holm, sign_test
 
 
 def hits(wins, losses, both=3, neither=2):

@@ -1,5 +1,5 @@
-from bilex.bench.comparison import margins
-from bilex.bench.summary import sentences
+from bilex.bench.report.comparison import margins
+from bilex.bench.report.summary import sentences
 
 TEST = "(sign test, p < 0.01 after Holm's correction)"
 

@@ -2,11 +2,10 @@ import csv
 import io
 from dataclasses import replace
 
-from bilex.bench import tables
-from bilex.bench.comparison import compare, margins
-from bilex.bench.metrics import METRICS
-from bilex.bench.report import scores_csv
-from bilex.bench.scores import score_table
+from bilex.bench.report.comparison import compare, margins
+from bilex.bench.report.metrics import METRICS
+from bilex.bench.report.report import scores_csv, tables
+from bilex.bench.report.scores import score_table
 from bilex.page.markup import escape_latex, escape_markdown, latex, markdown, table_csv
 
 

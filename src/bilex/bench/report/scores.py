@@ -1,0 +1,91 @@
+"""The table of scores: systems by directions, the best in bold, published figures beside ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bilex.bench.report.comparison import LEVELS, NOTE, leaders
+from bilex.bench.report.metrics import MAIN
+from bilex.bench.report.published import OTHER_NOTE, SAME_NOTE, published, same_vectors
+from bilex.page.tables import NONE, Entry, Row, Table, row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bilex.bench.report.comparison import Comparison
+    from bilex.bench.report.grid import Grid, Spot, System
+    from bilex.bench.report.metrics import Metric
+
+PUBLISHED = {False: "published, other vectors", True: "published"}
+"""How the rows of the paper's figures are named, by whether they are of the same vectors."""
+MARKS = ", ".join(f"{mark}: p < {level}" for level, mark in LEVELS) + (
+    " against the best peer, or for a system that is best and has no peers named, against the best of the others. "
+    "Which system is the best was seen in the same figures, and that is not corrected for."
+)
+SCORE_NOTE = (
+    "Mean and standard deviation over the random seeds that are done. The best row of a direction is bold, among "
+    "those of which no seed failed and nothing was chosen on test. The mean column is for systems with all directions "
+    "complete."
+)
+
+
+def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparison] = (), beside: bool = True) -> Table:
+    """Systems by directions; with P@1, marks, and with `beside` published figures below the systems that have them.
+
+    margins: comparisons with peers; a system that has none is compared with the best of the others where it is best.
+    """
+    best = {direction: _best(grid, direction, metric) for direction in grid.directions}
+    tested = [*leaders(grid), *margins] if metric is MAIN else []
+    marks = {(comparison.first, comparison.direction): comparison.mark for comparison in tested}
+    rows: list[Row] = []
+    for system in grid.systems:
+        entries = [
+            _score(system.at(d), metric, best[d] if system.honest else None, marks.get((system.label, d), ""))
+            for d in grid.directions
+        ]
+        mean = system.mean(metric, grid.directions)
+        rows.append(row(system.label, *entries, NONE if mean is None else metric.show(mean)))
+        rows += _published(grid, system) if beside and metric is MAIN else []
+    notes = [SCORE_NOTE] if metric.ranked else ["Mean and standard deviation over the random seeds that are done."]
+    notes += [f"{MARKS} {NOTE}"] if any(marks.values()) else []
+    if any(found.beside for found in rows):
+        notes += [SAME_NOTE if same_vectors(grid) else OTHER_NOTE]
+    header = (metric.heading, *grid.directions, "mean")
+    return Table(metric.name, f"{metric.heading}, {metric.about}", header, tuple(rows), tuple(notes))
+
+
+def _best(grid: Grid, direction: str, metric: Metric) -> float | None:
+    """The highest mean of those that may be the best; none if systems were tested on different words."""
+    spots = [system.at(direction) for system in grid.systems if system.honest]
+    if not metric.ranked or len({spot.words for spot in spots if spot.done}) > 1:
+        return None
+    means = [mean for spot in spots if spot.complete and (mean := spot.mean(metric)) is not None]
+    return max(means) if len(means) > 1 else None
+
+
+def _score(spot: Spot, metric: Metric, best: float | None, mark: str) -> Entry:
+    mean, spread = spot.mean(metric), spot.spread(metric)
+    if mean is None:
+        return Entry(_lost(spot) or NONE)
+    text = metric.show(mean) + ("" if spread is None else f" ± {metric.show(spread)}")
+    lost = f" ({_lost(spot)})" if spot.lost else ""
+    return Entry(text + lost, bold=spot.complete and mean == best, mark=mark)
+
+
+def _lost(spot: Spot) -> str:
+    """Such as "2 failed" where some have scores, "failed" where none has."""
+    parts = []
+    for status, word in (("failed", "failed"), ("error", "error")):
+        count = sum(cell.status == status for cell in spot.cells)
+        if count:
+            parts.append(f"{count} {word}" if spot.done or count < len(spot.cells) else word)
+    return ", ".join(parts)
+
+
+def _published(grid: Grid, system: System) -> list[Row]:
+    """Figures of the paper, for a method as it is by default and with the whole dictionary."""
+    figures = {} if system.settings or system.pairs is not None else published().get(system.method, {})
+    if not any(direction in figures for direction in grid.directions):
+        return []
+    shown = [f"{figures[d]:.1f}" if d in figures else "" for d in grid.directions]
+    return [Row(row(PUBLISHED[same_vectors(grid)], *shown, "").entries, beside=True)]

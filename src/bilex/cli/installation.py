@@ -1,0 +1,154 @@
+"""What a bug report needs to know of an installation, and whether it works."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import tempfile
+import time
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+from bilex.io.memory import container_limit, free_memory
+
+PACKAGES = ("torch", "numpy", "scipy", "polars", "safetensors", "click", "rich")
+NOT_FOR_USERS = ("test", "docs", "benchmark")
+"""Extras that only the development needs."""
+
+
+def examine() -> dict[str, Any]:
+    """Everything but the self-check, in plain values; what cannot be found out is None."""
+    return {
+        "bilex": version("bilex"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: installed(name) for name in PACKAGES},
+        "extras": extras(),
+        "processors": processors(),
+        "threads": threads(),
+        "blas": blas(),
+        "gpus": gpus(),
+        "memory": memory(),
+        "data_folder": data_folder(),
+    }
+
+
+def self_check() -> dict[str, Any]:
+    """Align two tiny tables that are a rotation of each other, save, open and evaluate: all of it must come out."""
+    started = time.perf_counter()
+    try:
+        found = _rotation()
+        error = None if found == 100 else f"P@1 is {found:.1f} where 100 was certain"
+    except Exception as problem:  # whatever it is, it is what the report is for
+        error = f"{type(problem).__name__}: {problem}"
+    return {"passed": error is None, "error": error, "seconds": round(time.perf_counter() - started, 2)}
+
+
+def installed(package: str) -> str | None:
+    """The version of a package, if it is there."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def extras() -> dict[str, dict[str, Any]]:
+    """Optional dependencies by extra: packages with their versions, and how to get what is missing."""
+    found: dict[str, dict[str, Any]] = {}
+    for requirement in requires("bilex") or []:
+        match = re.fullmatch(r"([\w.-]+).*;.*extra == ['\"]([\w-]+)['\"]", requirement)
+        if match and match[2] not in NOT_FOR_USERS:
+            found.setdefault(match[2], {"packages": {}})["packages"][match[1]] = installed(match[1])
+    for name, extra in found.items():
+        there = all(extra["packages"].values())
+        extra["install"] = None if there else f"pip install 'bilex[{name}]'"
+    return dict(sorted(found.items()))
+
+
+def processors() -> dict[str, Any]:
+    """Of the machine, those of them that this process may use, and the rounded numbers that they are fast with."""
+    from bilex.search import bfloat16, int8
+
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    fast = [name for name, native in (("int8", int8.native), ("bfloat16", bfloat16.native)) if native()]
+    return {"all": os.cpu_count(), "usable": usable, "fast_with": fast}
+
+
+def threads() -> dict[str, Any]:
+    """What torch takes, and what the environment says."""
+    import torch
+
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    return {"torch": torch.get_num_threads(), **{name: os.environ[name] for name in names if name in os.environ}}
+
+
+def blas() -> dict[str, str | None]:
+    """The linear algebra that torch and numpy were built with."""
+    import numpy as np
+    import torch
+
+    own = re.search(r"BLAS_INFO=(\w+)", torch.__config__.show())
+    config: Any = np.show_config(mode="dicts")
+    return {
+        "torch": own[1] if own else None,
+        "numpy": ((config or {}).get("Build Dependencies") or {}).get("blas", {}).get("name"),
+    }
+
+
+def gpus() -> list[dict[str, Any]]:
+    """Those that torch can use."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return []
+    found = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
+    return [{"name": one.name, "gigabytes": _gigabytes(one.total_memory)} for one in found]
+
+
+def memory() -> dict[str, float | None]:
+    """Gigabytes of the machine, those that are free, and the limit of the container, where the system tells."""
+    total = None
+    if hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(os.sysconf_names):
+        total = _gigabytes(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    free, limit = free_memory(), container_limit()
+    return {
+        "total": total,
+        "free": None if free is None else _gigabytes(free),
+        "limit": None if limit is None else _gigabytes(limit),
+    }
+
+
+def data_folder() -> dict[str, Any]:
+    """Where fetched data lie, whether there are any, and how much room there is. The home folder is not named."""
+    from bilex.data.folder import data_folder as place
+
+    folder = place().absolute()
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return {
+        "folder": str(folder).replace(str(Path.home()), "~", 1),
+        "exists": folder.exists(),
+        "free_gigabytes": _gigabytes(shutil.disk_usage(there).free),
+    }
+
+
+def _rotation() -> float:
+    """P@1 on words that were not trained on, of a run that was written and read again; 100 if all is well."""
+    import numpy as np
+
+    from bilex import Alignment, EmbeddingTable, Lexicon, align
+
+    rng = np.random.default_rng(0)
+    x, rotation = rng.standard_normal((60, 8)), np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    tables = [EmbeddingTable([f"{i}" for i in range(60)], rows.astype(np.float32)) for rows in (x, x @ rotation)]
+    pairs = [(f"{i}", f"{i}") for i in range(60)]
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        align(tables[0], tables[1], Lexicon.from_pairs(pairs[:40]), method="procrustes", device="cpu").save(run)
+        return Alignment.load(run, device="cpu").evaluate(Lexicon.from_pairs(pairs[40:])).scores.p_at_1
+
+
+def _gigabytes(count: int) -> float:
+    return round(count / 1e9, 1)

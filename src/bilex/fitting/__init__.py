@@ -1,0 +1,1 @@
+"""From two tables and a dictionary to an alignment."""

@@ -1,0 +1,23 @@
+"""RAPO without a dictionary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bilex.induction.neighbours import Induction
+from bilex.methods.rapo.rapo_semi import RapoSemi
+
+
+@dataclass(frozen=True, kw_only=True)
+class RapoUnsupervised(RapoSemi):
+    """RAPO on pairs that unsupervised VecMap has found, then rounds on its own; its paper calls this impossible.
+
+    The first maps are poorer than those that a dictionary gives, so that frequent words are preferred more.
+    """
+
+    name = "rapo_unsupervised"
+    needs_pairs = False
+
+    rounds: int = 2
+    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", frequent=0.08))
+    least_share: float = 0.5

@@ -1,0 +1,204 @@
+"""Epochs of gradient training: dev stopping, best-epoch restore, checkpoints that resume to the last bit."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypedDict
+
+import torch
+
+from bilex.storage.array_form import ArrayForm, check_arrays
+from bilex.storage.strict_json import check_form
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from bilex.search.blocks import Progress
+    from bilex.training.trace import State, Trace, Value
+
+
+class Learner(Protocol):
+    """What is trained: knows its losses, and what has to be computed anew each epoch."""
+
+    parameters: dict[str, Tensor]
+
+    def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
+        """At the start of an epoch: compute what is held constant in it; returns figures, `dev` to choose by if any.
+
+        `last`: no epoch follows, and only the figures are of use.
+        """
+
+    def order(self) -> Tensor:
+        """The pair numbers in a new random order."""
+
+    def losses(self, batch: Tensor) -> dict[str, Tensor]:
+        """Losses by name for a batch of pair numbers; their sum is minimized."""
+
+    def kept(self) -> dict[str, Tensor]:
+        """What is carried from epoch to epoch beside the parameters."""
+
+    def keep(self, arrays: dict[str, Tensor]) -> None:
+        """The inverse of `kept`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """How long and how fast to train."""
+
+    pairs: int
+    epochs: int
+    planned: int
+    """Epochs that the learning rate is planned for; training may end before them."""
+    batch: int
+    learning_rate: float
+    decay: bool
+    patience: int
+    smooth: int
+    """The epoch is chosen by the mean dev figure of this many epochs up to it: a single one is mostly noise."""
+
+
+def train(
+    learner: Learner,
+    schedule: Schedule,
+    *,
+    generator: Generator,
+    trace: Trace,
+    stage: dict[str, Value],
+    state: State | None,
+) -> int:
+    """Train, leave the learner with the parameters of the best epoch (the last, without dev), and say which it was.
+
+    `stage` goes into every record and checkpoint. With `state`, a checkpoint of this stage, training goes on from it.
+    """
+    run = _Run(learner, schedule, generator)
+    if state is not None:
+        run.restore(state)
+    while True:
+        started = time.perf_counter()
+        with torch.no_grad():
+            refreshed = learner.refresh(run.epoch, last=run.epoch >= schedule.epochs)
+            run.choose(refreshed.get("dev"))
+        seconds = {"refresh_seconds": time.perf_counter() - started}
+        trace(**stage, epoch=run.epoch, **refreshed, **run.figures, **seconds)
+        if run.finished:
+            return run.finish()
+        part = trace.span(run.epoch / schedule.epochs, (run.epoch + 1) / schedule.epochs)
+        run.train_epoch(part.progress(f"epoch {run.epoch + 1} of at most {schedule.epochs}"))
+        trace.checkpoint(run.arrays(), **stage, **run.values())
+
+
+class _Run:
+    """All that changes while training."""
+
+    def __init__(self, learner: Learner, schedule: Schedule, generator: Generator) -> None:
+        self.learner, self.schedule, self.generator = learner, schedule, generator
+        self.optimizer = torch.optim.Adam(learner.parameters.values(), lr=schedule.learning_rate)
+        self.epoch = self.best_epoch = 0
+        self.best = float("-inf")
+        self.history: list[float] = []
+        self.best_parameters: dict[str, Tensor] = {}
+        self.figures: dict[str, float] = {}
+
+    @property
+    def finished(self) -> bool:
+        return self.epoch >= self.schedule.epochs or self.epoch - self.best_epoch >= self.schedule.patience
+
+    def choose(self, dev: float | None) -> None:
+        """Keep the parameters if they are the best so far; without a dev figure the last are."""
+        if dev is not None:
+            self.history.append(dev)
+            recent = self.history[-self.schedule.smooth :]
+            dev = sum(recent) / len(recent)
+        if dev is None or dev > self.best:
+            self.best, self.best_epoch = dev or 0.0, self.epoch
+            self.best_parameters = {name: p.detach().clone() for name, p in self.learner.parameters.items()}
+
+    def train_epoch(self, progress: Progress) -> None:
+        """One pass over the pairs in random order."""
+        started, totals = time.perf_counter(), dict[str, float]()
+        batches = torch.split(self.learner.order(), self.schedule.batch)
+        for i, batch in enumerate(batches):
+            self._set_rate((self.epoch + i / len(batches)) / max(1, self.schedule.planned))
+            losses = self.learner.losses(batch)
+            self.optimizer.zero_grad()
+            torch.autograd.backward(torch.stack(list(losses.values())).sum())
+            self.optimizer.step()
+            for name, loss in losses.items():
+                totals[name] = totals.get(name, 0.0) + float(loss.detach()) * len(batch) / self.schedule.pairs
+            progress(i + 1, len(batches))
+        self.figures = {**totals, "train_seconds": time.perf_counter() - started}
+        self.epoch += 1
+
+    def _set_rate(self, done: float) -> None:
+        """Falls in a straight line to 0 at the end of what was planned, where the schedule says so."""
+        if self.schedule.decay:
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.schedule.learning_rate * (1 - done)
+
+    def finish(self) -> int:
+        with torch.no_grad():
+            for name, parameter in self.learner.parameters.items():
+                parameter.copy_(self.best_parameters[name])
+        return self.best_epoch
+
+    def arrays(self) -> dict[str, Tensor]:
+        arrays = {"generator": self.generator.get_state(), "history": torch.tensor(self.history, dtype=torch.float64)}
+        arrays |= {f"kept.{name}": array for name, array in self.learner.kept().items()}
+        for name, parameter in self.learner.parameters.items():
+            moments = self.optimizer.state.get(parameter, {})
+            arrays |= {f"now.{name}": parameter, f"best.{name}": self.best_parameters[name]}
+            arrays |= {f"adam.{name}.{key}": value for key, value in moments.items()}
+        return arrays
+
+    def values(self) -> dict[str, Value]:
+        return {"epoch": self.epoch, "best": self.best, "best_epoch": self.best_epoch, **self.figures}
+
+    def restore(self, state: State) -> None:
+        """The inverse of `arrays` and `values`."""
+        with state.unpacking():
+            self._check(state)
+            arrays, values = state.arrays, dict(state.values)
+            self.generator.set_state(arrays["generator"])
+            self.history = arrays["history"].tolist()
+            self.learner.keep(_below(arrays, "kept."))
+            self.epoch, self.best_epoch = int(values.pop("epoch")), int(values.pop("best_epoch"))  # type: ignore[arg-type]
+            self.best = float(values.pop("best"))  # type: ignore[arg-type]
+            self.figures = {name: value for name, value in values.items() if isinstance(value, float)}
+            for name, parameter in self.learner.parameters.items():
+                with torch.no_grad():
+                    parameter.copy_(arrays[f"now.{name}"])
+                self.best_parameters[name] = arrays[f"best.{name}"].to(parameter)
+                if moments := _below(arrays, f"adam.{name}."):
+                    self.optimizer.state[parameter] = {
+                        key: a if key == "step" else a.to(parameter) for key, a in moments.items()
+                    }
+
+    def _check(self, state: State) -> None:
+        """ValueError unless these are arrays and values of a training of these parameters."""
+        check_form(state.values, Values)
+        epochs = len(state.arrays["history"]) if "history" in state.arrays else 0
+        forms = {"generator": ArrayForm.of(self.generator.get_state()), "history": ArrayForm((epochs,))}
+        forms |= {name: ArrayForm.of(array) for name, array in state.arrays.items() if name.startswith("kept.")}
+        for name, parameter in self.learner.parameters.items():
+            like, prefix = ArrayForm.of(parameter), f"adam.{name}."
+            forms |= {f"now.{name}": like, f"best.{name}": like}
+            if any(array.startswith(prefix) for array in state.arrays):
+                forms |= {f"{prefix}step": ArrayForm(()), f"{prefix}exp_avg": like, f"{prefix}exp_avg_sq": like}
+        check_arrays(state.arrays, forms)
+        if any(array.min() < 0 for name, array in state.arrays.items() if name.endswith((".step", ".exp_avg_sq"))):
+            raise ValueError("the state of the optimizer has numbers below 0")
+        if min(state.values[name] for name in ("epoch", "best_epoch")) < 0:  # type: ignore[operator,type-var]
+            raise ValueError("the epochs are below 0")
+
+
+class Values(TypedDict):
+    """Of a state."""
+
+    epoch: int
+    best_epoch: int
+    best: float
+
+
+def _below(arrays: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,101 @@
+"""The files of a run folder: nothing is read or written through links that leave it, and no pipe is waited for.
+
+alignment.json says how large each file is, and its SHA-256: one that was exchanged, cut or changed is not taken.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from bilex.errors import AlignmentError
+from bilex.storage.disk import special
+from bilex.storage.files import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from bilex.run.form import File
+
+DESCRIPTION, MAPPING, TRACE = "alignment.json", "mapping.safetensors", "trace.jsonl"
+TABLES = ("source.safetensors", "target.safetensors")
+TRAIN, DEV = "train.tsv", "dev.tsv"
+ALWAYS = (MAPPING, *TABLES, TRACE)
+SAVED = (*ALWAYS, TRAIN, DEV)
+"""What alignment.json describes; a run need not have dictionaries."""
+CACHE, CORRECTIONS = "cache", "corrections.sqlite"
+_OF_SQLITE = ("", "-wal", "-shm", "-journal")
+AGAIN = "put back the one that the run was saved with, or align again"
+
+
+def check_places(folder: Path) -> None:
+    """Refuse a run folder in which something stands for a file that is none, or is somewhere else."""
+    names = (DESCRIPTION, *SAVED, *(f"{CORRECTIONS}{suffix}" for suffix in _OF_SQLITE))
+    check_inside(folder, (folder / name for name in names))
+    cache = folder / CACHE
+    check_inside(folder, [cache], kind="a folder")
+    if cache.is_dir():
+        check_inside(folder, cache.iterdir(), kind="a folder")
+
+
+def check_unfinished(folder: Path, names: Iterable[str]) -> None:
+    """Refuse a folder of checkpoints that is somewhere else, or in which something stands for a file that is none."""
+    if folder.is_symlink():
+        raise AlignmentError(f"{folder}: this is a link, and nothing is written where it leads to; remove it")
+    check_inside(folder, (folder / name for name in names))
+
+
+def check_inside(folder: Path, paths: Iterable[Path], *, kind: str | None = None) -> None:
+    """Refuse links that lead out of the folder, and all that is neither a file nor of the kind that is allowed."""
+    for path in paths:
+        if not os.path.lexists(path):
+            continue
+        if path.is_symlink() and not _stays(path, folder):
+            raise AlignmentError(
+                f"{path}: this is a link that leads out of {folder}, where nothing is read or written; put what it "
+                "leads to in its place, or remove it"
+            )
+        if path.exists() and (found := special(path)) not in (None, kind):
+            raise AlignmentError(f"{path}: this is {found}, needed a file; remove it, or align again")
+
+
+def _stays(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links in a circle lead nowhere
+        return False
+
+
+def describe_files(folder: Path) -> dict[str, File]:
+    """The saved files of a run, for its alignment.json."""
+    there = [name for name in SAVED if (folder / name).exists()]
+    return {name: {"bytes": (folder / name).stat().st_size, "sha256": sha256(folder / name)} for name in there}
+
+
+def check_files(folder: Path, described: dict[str, File] | None) -> None:
+    """Refuse a run of which a file is missing, or is not the one that was saved. Earlier versions describe none."""
+    if described is None:
+        return
+    if unknown := [name for name in described if name not in SAVED]:
+        raise AlignmentError(f"{folder / DESCRIPTION}: has a file {unknown[0]!r}, which is none of a run; align again")
+    for name in SAVED:
+        _check_size(folder / name, described.get(name), needed=name in ALWAYS)
+    with ThreadPoolExecutor(min(len(described), os.cpu_count() or 1)) as threads:
+        hashes = threads.map(lambda name: sha256(folder / name), described)
+        for name, found in zip(described, hashes, strict=True):
+            if found != described[name]["sha256"]:
+                raise AlignmentError(
+                    f"{folder / name}: was changed or exchanged since the run was saved (its SHA-256 is another than "
+                    f"in alignment.json); {AGAIN}"
+                )
+
+
+def _check_size(path: Path, described: File | None, *, needed: bool) -> None:
+    if path.exists() and described is None:
+        raise AlignmentError(f"{path}: does not belong to the run, for alignment.json does not have it; remove it")
+    if not path.exists() and (needed or described is not None):
+        raise AlignmentError(f"{path}: is missing; {AGAIN}")
+    if described is not None and (found := path.stat().st_size) != described["bytes"]:
+        raise AlignmentError(f"{path}: has {found:,} bytes, needed {described['bytes']:,}; {AGAIN}")

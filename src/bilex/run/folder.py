@@ -1,0 +1,252 @@
+"""The run folder: an alignment on disk, self-contained, without pickle.
+
+alignment.json        what was aligned, with which settings, versions and file hashes
+mapping.safetensors   the mapping and the fitted normalization
+source.safetensors    the tables as they were used, memory-mapped when opened
+target.safetensors
+train.tsv, dev.tsv    the dictionaries as they were used, where there were any
+trace.jsonl           one record per epoch or round
+cache/                penalties of retrieval, computed at first use; may be deleted at any time
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import save as to_bytes
+
+from bilex.alignment import Alignment
+from bilex.errors import AlignmentError, SettingsError, TableError, reason
+from bilex.lexicon import Lexicon
+from bilex.mapping import mapping_from_arrays
+from bilex.normalize import Normalizer
+from bilex.retrieval.base import SIDES
+from bilex.run.files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
+from bilex.run.form import FORMAT, Description
+from bilex.run.replaceable import check_replaceable
+from bilex.storage.array_file import read_arrays
+from bilex.storage.array_form import all_finite
+from bilex.storage.disk import why
+from bilex.storage.files import replacing_folder
+from bilex.storage.strict_json import check_form, read_json, to_json
+from bilex.table import EmbeddingTable
+from bilex.text.printable import printable
+from bilex.training.trace import Trace
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from bilex.io.contents import Subwords
+    from bilex.mapping import Mapping
+    from bilex.retrieval.base import Side
+
+_OWN = (*FORMAT, "files", "mapping", "normalize", "subwords")
+"""What alignment.json has beside the provenance."""
+PROBED = 8
+"""Rows of each table that are mapped to see whether the mapping fits them."""
+
+
+def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = False) -> None:
+    """Write a run folder, whole or not at all; with `replace` in place of another run."""
+    path = Path(path)
+    check_free(path, replace=replace)
+    arrays = {f"mapping.{name}": array for name, array in alignment.mapping.arrays().items()}
+    arrays |= alignment.source_normalizer.arrays("source_normalizer")
+    arrays |= alignment.target_normalizer.arrays("target_normalizer")
+    description = {
+        **FORMAT,
+        "files": {},
+        "mapping": alignment.mapping.kind,
+        "normalize": alignment.source_normalizer.steps,
+        "subwords": {side: _subword_file(getattr(alignment, side)) for side in ("source", "target")},
+        **alignment.provenance,
+    }
+    try:
+        check_form(description, Description)
+    except ValueError as error:
+        raise AlignmentError(
+            f"{path}: cannot be written, for it could not be opened again (its provenance: {error}); align again"
+        ) from error
+    try:
+        may_replace = (lambda aside: check_replaceable(path, aside)) if replace else None
+        with replacing_folder(path, may_replace=may_replace) as folder:
+            (folder / MAPPING).write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))
+            alignment.source.write(folder / "source.safetensors")
+            alignment.target.write(folder / "target.safetensors")
+            if len(alignment.train):
+                alignment.train.write(folder / TRAIN)
+            if alignment.dev is not None:
+                alignment.dev.write(folder / DEV)
+            alignment.trace.write(folder / TRACE)
+            text = to_json({**description, "files": describe_files(folder)}, indent=2)
+            (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+    except (OSError, SafetensorError, TableError) as error:
+        system = error if isinstance(error, OSError) else error.__cause__
+        reason = why(system) if isinstance(system, OSError) else error
+        raise AlignmentError(f"{path}: cannot be written: {reason}; no run was left behind") from error
+
+
+def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
+    """Open a run folder, if it is as it was saved and everything in it is in the form that it has to be."""
+    from bilex.fitting.fit import choose_device
+
+    path, place = Path(path), choose_device(device)
+    description = describe(path)
+    try:
+        check_files(path, description.get("files"))
+        source, target = (_load_table(path, side, description) for side in SIDES)
+        mapping, normalizers = _load_mapping(path, description, place)
+        opened = Alignment(
+            source=source,
+            target=target,
+            source_normalizer=normalizers[0],
+            target_normalizer=normalizers[1],
+            mapping=mapping,
+            train=_load_train(path, description),
+            dev=Lexicon.read(path / DEV, separator="tab") if (path / DEV).exists() else None,
+            trace=Trace.read(path / TRACE),
+            provenance={name: value for name, value in description.items() if name not in _OWN},
+            device=place,
+            folder=path,
+        )
+    except OSError as error:
+        raise AlignmentError(f"{error.filename or path}: cannot be read: {reason(error)}; {AGAIN}") from error
+    _probe(opened, path / MAPPING)
+    return opened
+
+
+def describe(path: str | PathLike[str]) -> dict[str, Any]:
+    """The contents of a run's alignment.json, in the form that is declared for it."""
+    path = Path(path)
+    file = path / DESCRIPTION
+    try:
+        check_places(path)
+        if not file.exists():
+            raise AlignmentError(f"{path}: this is no run folder (it has no {DESCRIPTION}); make one with bilex align")
+        found = read_json(file)
+    except (OSError, ValueError) as error:
+        raise AlignmentError(f"{file}: cannot be read: {reason(error)}; align again") from error
+    if not isinstance(found, dict) or any(found.get(name) != value for name, value in FORMAT.items()):
+        raise AlignmentError(f"{file}: not a run folder that this version of bilex can open; update bilex")
+    try:
+        check_form(found, Description)
+    except ValueError as error:
+        raise AlignmentError(f"{file}: damaged: {error}; align again") from error
+    return found
+
+
+def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:
+    file, told = path / f"{side}.safetensors", description["inputs"][side]
+    table = EmbeddingTable.read(file)
+    if (len(table), table.dim) != (told["words"], told["dim"]):
+        raise AlignmentError(
+            f"{file}: has {len(table):,} words of {table.dim} dimensions, and the run was made of {told['words']:,} of "
+            f"{told['dim']}; {AGAIN}"
+        )
+    if not all_finite(torch.from_numpy(table.rows)):
+        raise AlignmentError(f"{file}: damaged, it has numbers that are not finite; {AGAIN}")
+    subwords = description["subwords"][side]
+    return table if subwords is None else dataclasses.replace(table, subwords=LaterSubwords(Path(subwords), table.dim))
+
+
+def _load_train(path: Path, description: dict[str, Any]) -> Lexicon:
+    """The train dictionary; an unsupervised run has none."""
+    if description["inputs"]["train"]["pairs"] == 0:
+        return Lexicon.from_pairs([])
+    return Lexicon.read(path / TRAIN, separator="tab")
+
+
+def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:
+    """The mapping and both normalizers, of arrays in their forms."""
+    import_mapping_kinds()
+    prefix, kind, steps = "mapping.", description["mapping"], description["normalize"]
+    sizes = [{"d": description["inputs"][side]["dim"]} for side in SIDES]
+    try:
+        arrays, _ = read_arrays(path / MAPPING, checksum=False)
+        own = {name.removeprefix(prefix): array.to(device) for name, array in arrays.items() if name.startswith(prefix)}
+        mapping = mapping_from_arrays(kind, own, sizes[0])
+        names = [f"{side}_normalizer" for side in SIDES]
+        return mapping, [Normalizer.from_arrays(steps, arrays, *of) for of in zip(names, sizes, strict=True)]
+    except SettingsError as error:  # a step of another version, or none
+        raise AlignmentError(f"{path / DESCRIPTION}: {error}; update bilex, or align again") from error
+    except ValueError as error:
+        raise AlignmentError(f"{path / MAPPING}: damaged: {error}; {AGAIN}") from error
+
+
+def _probe(alignment: Alignment, file: Path) -> None:
+    """Map the first rows of both tables: they have to come to one space, as finite numbers."""
+    try:
+        normalizers = (alignment.source_normalizer, alignment.target_normalizer)
+        heads = (torch.from_numpy(table.rows[:PROBED]) for table in (alignment.source, alignment.target))
+        x, z = (normalizer(rows.to(alignment.device)) for normalizer, rows in zip(normalizers, heads, strict=True))
+        mapped = [alignment.mapping.source(x, among=x), alignment.mapping.target(z, among=z)]
+        widths = {tuple(rows.shape[1:]) for rows in mapped}
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).split("\n")[0]
+        raise AlignmentError(f"{file}: damaged, it does not fit the tables ({reason}); {AGAIN}") from error
+    if len(widths) > 1 or not all(map(all_finite, mapped)):
+        raise AlignmentError(f"{file}: damaged, it does not lead into one space of finite numbers; {AGAIN}")
+
+
+def check_free(path: str | PathLike[str], *, replace: bool = False) -> None:
+    """Refuse a place that is taken, before any work is done; with `replace` a run may be there."""
+    path = Path(path)
+    if replace and path.exists():
+        check_replaceable(path)
+    elif path.exists():
+        known = (path / "alignment.json").is_file()
+        way = "replace it with --force (in Python replace=True)" if known else "remove it first"
+        raise AlignmentError(f"{path} exists already and is left as it is: choose another name, or {way}")
+
+
+def import_mapping_kinds() -> None:
+    """Kinds of mappings live beside their methods: have them all known."""
+    from bilex.methods.base import all_methods
+
+    all_methods()
+
+
+def _plain(array: Tensor) -> Tensor:
+    return array.cpu().contiguous()
+
+
+def _subword_file(table: EmbeddingTable) -> str | None:
+    if isinstance(table.subwords, LaterSubwords):
+        return str(table.subwords.file)
+    if table.subwords is None or table.origin is None:
+        return None
+    return printable(str(table.origin.resolve()))
+
+
+class LaterSubwords:
+    """Subword vectors of a table that is too large to copy into a run: its file is opened when a word asks for it."""
+
+    def __init__(self, file: Path, dim: int) -> None:
+        self.file, self.dim = file, dim
+        self._subwords: Subwords | None = None
+
+    def __call__(self, word: str) -> NDArray[np.float32]:
+        """The vector that the original file makes for an unknown word."""
+        if self._subwords is None:
+            self._subwords = self._open(word)
+        return self._subwords(word)
+
+    def _open(self, word: str) -> Subwords:
+        try:
+            table = EmbeddingTable.read(self.file, max_words=1) if self.file.is_file() else None
+        except OSError:  # a name that no file can have
+            table = None
+        if table is None or table.subwords is None or table.dim != self.dim:
+            raise AlignmentError(
+                f"{word!r} is not in the table, and {self.file}, whose subwords could give it a vector, is gone or has "
+                f"none of {self.dim} dimensions; put the file back, or align again"
+            )
+        return table.subwords

@@ -1,0 +1,61 @@
+"""What a folder with unfinished work was begun from: written first, and compared before the work goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bilex.errors import AlignmentError, reason
+from bilex.storage.disk import why
+from bilex.storage.files import replacing
+from bilex.storage.strict_json import check_form, from_json, read_json, to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INPUTS = "inputs.json"
+
+
+def begin(folder: Path, description: dict[str, Any]) -> None:
+    """Have a folder say what is begun in it; it is made if need be."""
+    text = to_json(description, indent=2)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(folder / INPUTS) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise AlignmentError(f"{folder}: cannot be written: {why(error, 'choose another --output')}") from error
+
+
+def read(path: Path, *, again: str) -> dict[str, Any]:
+    """What `begin` has written; `again`: what to do if it is damaged, such as "align"."""
+    from bilex.run.form import Inputs
+
+    try:
+        found: dict[str, Any] = read_json(path)
+        check_form(found, Inputs)
+    except (OSError, ValueError) as error:
+        raise AlignmentError(
+            f"{path}: cannot be read: {reason(error)}; remove {path.parent} and {again} again"
+        ) from error
+    return found
+
+
+def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
+    """Refuse to go on with what was made from something else. Both are like `Inputs.describe()`."""
+    if different := _different(here, there):
+        raise AlignmentError(
+            f"{path} was made with another {', '.join(different)}; choose another --output, or remove it first"
+        )
+
+
+def is_same(here: dict[str, Any], there: dict[str, Any]) -> bool:
+    """Whether two descriptions are of the same inputs."""
+    return not _different(here, there)
+
+
+def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
+    here, there = (from_json(to_json(description)) for description in (here, there))
+    for known in (there, here):  # where a file lies does not matter, what is in it does
+        for part in ("source", "target", "train", "dev"):
+            (known.get(part) or {}).pop("file", None)
+    return [key for key in here if here[key] != there.get(key)]

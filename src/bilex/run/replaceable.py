@@ -1,0 +1,55 @@
+"""Whether a run folder may be replaced by another run, with nothing lost that bilex cannot make again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bilex.errors import AlignmentError
+from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, SAVED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWN = {DESCRIPTION, *SAVED, CACHE, CORRECTIONS, "report.html"}
+"""What bilex itself writes into a run folder."""
+
+
+def check_replaceable(path: Path, place: Path | None = None) -> None:
+    """Refuse to replace what is no run folder, or has something in it that would be lost.
+
+    place: where the folder is, if that is not `path`.
+    """
+    from bilex.run.folder import describe
+
+    place = place or path
+    if place.is_symlink():
+        raise AlignmentError(f"{path} is a link and is left as it is: name the folder that it leads to")
+    describe(place)
+    decisions = _decisions(place / CORRECTIONS)
+    if decisions != 0:
+        said = "is open in bilex explore" if decisions is None else f"has {decisions:,} decisions of bilex explore"
+        raise AlignmentError(
+            f"{path} {said} and is left as it is: choose another name, or end bilex explore and take {CORRECTIONS} out"
+        )
+    others = sorted({file.name for file in place.iterdir() if not file.name.startswith(".")} - OWN)
+    if others:
+        shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+        raise AlignmentError(
+            f"{path} also has files that are not of bilex ({shown}) and is left as it is: take them out first, or "
+            "choose another name"
+        )
+
+
+def _decisions(file: Path) -> int | None:
+    """How many a person has made; none where a program has the file open, or was killed while it had."""
+    from bilex.explorer.corrections import Corrections
+
+    if file.with_name(f"{file.name}-shm").exists():
+        return None
+    if not file.exists():
+        return 0
+    corrections = Corrections(file)
+    try:
+        return len(corrections.current())
+    finally:
+        corrections.close()

@@ -1,0 +1,1 @@
+"""Settings: fields of frozen dataclasses, the ranges worth searching, and settings files."""

@@ -1,0 +1,181 @@
+"""Settings are fields of frozen dataclasses; this turns text from a command line into them, with clear refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from bilex.errors import SettingsError
+from bilex.text.suggest import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Settings = TypeVar("Settings")
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """Values of a setting to search among."""
+
+    values: tuple[Any, ...]
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.values
+
+    @property
+    def size(self) -> int | None:
+        """How many there are."""
+        return len(self.values)
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """Numbers of a setting to search among, both ends included; whole ones only, if the ends are.
+
+    log: each order of magnitude is as likely as the next; step: only low, low + step and so on.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+
+    def __contains__(self, value: Any) -> bool:
+        steps = 0.0 if self.step is None else (value - self.low) / self.step
+        return bool(self.low <= value <= self.high and abs(steps - round(steps)) < 1e-9)
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are whole numbers."""
+        return isinstance(self.low, int) and isinstance(self.high, int)
+
+    @property
+    def size(self) -> int | None:
+        """How many there are; None: no end of them."""
+        step = self.step or (1 if self.whole else None)
+        return None if step is None else round((self.high - self.low) / step) + 1
+
+
+SearchSpace = dict[str, Choice | Range]
+"""What is worth searching of a method's settings, by name."""
+
+
+def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: Iterable[str] = ()) -> Settings:
+    """The same settings, but for those given by field name, as texts or as values of Python.
+
+    The fields of a field that is a dataclass itself are named with a dot, `induction.max_rank`, or given as a dict of
+    their own. `others` are names that may have been meant too, if one is unknown.
+    """
+    kinds = field_types(type(settings))
+    values: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for key, value in given.items():
+        name, dot, rest = key.partition(".")
+        if name not in kinds:
+            near = suggestion(key, [*kinds, *others])
+            raise SettingsError(f"{what} has no setting {key!r}{near}; it has: {', '.join(kinds)}")
+        if dot or isinstance(value, dict):
+            inner.setdefault(name, {}).update({rest: value} if dot else value)
+            continue
+        try:
+            values[key] = convert(value, kinds[key])
+        except ValueError as error:
+            raise SettingsError(f"{what}: {key}={value!r}: {error}") from None
+    for name, own in inner.items():
+        value = values.get(name, getattr(settings, name))
+        if not dataclasses.is_dataclass(value):
+            raise SettingsError(f"{what}: {name} is {value!r} and has no settings of its own ({', '.join(own)})")
+        values[name] = change(value, own, what=f"{what}: {name}")
+    return dataclasses.replace(settings, **values)  # type: ignore[type-var]
+
+
+def field_types(cls: type) -> dict[str, Any]:
+    """The types of a dataclass's fields by name."""
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def convert(value: Any, kind: Any) -> Any:
+    """A value of the type from its text or from a value of Python; ValueError says what was needed."""
+    if isinstance(value, str) or not dataclasses.is_dataclass(value):
+        return parse(to_text(value), kind)
+    kinds = tuple(part for part in (kind, *get_args(kind)) if isinstance(part, type))
+    if not isinstance(value, kinds):
+        raise ValueError(f"needed {describe(kind)}")
+    return value
+
+
+def parse(text: str, kind: Any) -> Any:
+    """A value of the type from its text; ValueError says what was needed."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return _parse_union(text, args)
+    if origin is Literal:
+        return _parse_choice(text, args)
+    if origin is tuple:
+        return tuple(parse(part, args[0]) for part in text.replace("+", ",").split(",") if part)
+    if kind is bool:
+        return _parse_choice(text.lower(), ("true", "false")) == "true"
+    if kind in (int, float):
+        return _parse_number(text, kind)
+    if kind is str:
+        return text
+    if hasattr(kind, "from_name"):
+        return kind.from_name(text)
+    raise ValueError("this setting can only be given from Python")
+
+
+def to_text(value: Any) -> str:
+    """The inverse of `parse`."""
+    if isinstance(value, tuple | list):
+        return ",".join(map(to_text, value))
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def describe(kind: Any) -> str:
+    """A type as people write it: `int`, `float or none`, `linear|tanh`."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return " or ".join("none" if part is types.NoneType else describe(part) for part in args)
+    if origin is Literal:
+        return "|".join(map(str, args))
+    if origin is tuple:
+        return f"{describe(args[0])},..."
+    return getattr(kind, "__name__", str(kind))
+
+
+def check_at_least_one(**numbers: int | None) -> None:
+    """Refuse numbers below 1; none given is fine."""
+    for name, number in numbers.items():
+        if number is not None and number < 1:
+            raise SettingsError(f"{name}={number}: needed a whole number of at least 1")
+
+
+def _parse_number(text: str, kind: type[int] | type[float]) -> int | float:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError("needed a whole number" if kind is int else "needed a number") from None
+
+
+def _parse_choice(text: str, choices: tuple[Any, ...]) -> Any:
+    for choice in choices:
+        if text == str(choice):
+            return choice
+    raise ValueError(f"needed one of {', '.join(map(str, choices))}")
+
+
+def _parse_union(text: str, kinds: tuple[Any, ...]) -> Any:
+    if types.NoneType in kinds and text.lower() == "none":
+        return None
+    problems = []
+    for kind in kinds:
+        if kind is not types.NoneType:
+            try:
+                return parse(text, kind)
+            except ValueError as error:
+                problems.append(str(error))
+    raise ValueError(" or ".join(problems))

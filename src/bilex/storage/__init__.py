@@ -1,0 +1,1 @@
+"""Files on disk: whole or not at all, locked, checked, without pickle."""

@@ -1,0 +1,81 @@
+"""JSON that every program can read: NaN and Infinity, which are no JSON, are written as null and read as null.
+
+All JSON of bilex is written and read here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from bilex.storage.disk import require_regular
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEEPEST = 100
+"""Levels of nesting that a value may have; what bilex writes has less than ten."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def to_json(value: Any, *, indent: int | None = None) -> str:
+    """The JSON text of plain values. Half a surrogate pair, as in a file name that is not UTF-8, is escaped."""
+    try:
+        text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        text = json.dumps(finite(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def from_json(text: str | bytes) -> Any:
+    """The value of a JSON text (bytes: in UTF-8). ValueError if it is none, or nested too deeply."""
+    try:
+        return _checked(json.loads(text if isinstance(text, str) else text.decode()))
+    except RecursionError:
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"it is not UTF-8 ({error.reason} at byte {error.start:,})") from None
+
+
+def read_json(path: Path) -> Any:
+    """The value in a file. OSError if that cannot be read, ValueError as of `from_json`; nothing is waited for."""
+    require_regular(path)
+    return from_json(path.read_bytes())
+
+
+def check_form(value: Any, form: Any) -> None:
+    """ValueError, in one line that says where, unless a value of plain types is of a declared form (a type)."""
+    import msgspec
+
+    try:
+        msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+
+
+def finite(value: Any) -> Any:
+    """The same value, with None for every number that is NaN or infinite."""
+    match value:
+        case float() if not math.isfinite(value):
+            return None
+        case dict():
+            return {key: finite(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [finite(inner) for inner in value]
+    return value
+
+
+def _checked(value: Any, depth: int = 0) -> Any:
+    """The same with finite numbers; RecursionError if it is nested too deeply."""
+    if depth > DEEPEST:
+        raise RecursionError
+    match value:
+        case float():
+            return finite(value)
+        case dict():
+            return {key: _checked(inner, depth + 1) for key, inner in value.items()}
+        case list():
+            return [_checked(inner, depth + 1) for inner in value]
+    return value

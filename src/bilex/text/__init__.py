@@ -1,0 +1,1 @@
+"""Words and names as they are given, shown and suggested."""

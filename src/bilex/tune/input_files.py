@@ -1,0 +1,76 @@
+"""The inputs of a search as files, from which another process, here or on another machine, has them again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bilex.lexicon import Lexicon
+from bilex.storage.files import sha256
+from bilex.table import EmbeddingTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bilex.fitting.fit import Inputs
+
+TABLES, DICTIONARIES = ("source", "target"), ("train", "dev")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packed:
+    """The tables in native form, which is mapped into memory, the dictionaries, and the rest in plain values."""
+
+    files: dict[str, str]
+    """Paths by what they are."""
+    hashes: dict[str, str]
+    method: str
+    given: dict[str, str]
+    rng_seed: int
+    dev_share: float
+    fold_case: bool
+
+    @classmethod
+    def write(cls, inputs: Inputs, given: Mapping[str, str], folder: Path) -> Packed:
+        """Write inputs with a dev lexicon to a folder.  given: the settings that their method was made with."""
+        folder.mkdir(parents=True)
+        files = {name: folder / f"{name}.safetensors" for name in TABLES}
+        files |= {name: folder / f"{name}.tsv" for name in DICTIONARIES}
+        for name, path in files.items():
+            getattr(inputs, name).write(path)
+        return cls(
+            files={name: str(path) for name, path in files.items()},
+            hashes={name: sha256(path) for name, path in files.items()},
+            method=inputs.method.name,
+            given=dict(given),
+            rng_seed=inputs.rng_seed,
+            dev_share=inputs.dev_share,
+            fold_case=inputs.fold_case,
+        )
+
+    def read(self) -> Inputs:
+        """The inputs again."""
+        from bilex.fitting.fit import Inputs
+        from bilex.methods.base import get_method
+
+        source, target = (EmbeddingTable.read(self.files[name]) for name in TABLES)
+        train, dev = (Lexicon.read(self.files[name]) for name in DICTIONARIES)
+        return Inputs(
+            source=source,
+            target=target,
+            train=train,
+            dev=dev,
+            method=get_method(self.method, self.given),
+            rng_seed=self.rng_seed,
+            dev_share=self.dev_share,
+            fold_case=self.fold_case,
+        )
+
+    def by_hash(self) -> dict[str, Path]:
+        """Paths by what is in the files."""
+        return {self.hashes[name]: Path(path) for name, path in self.files.items()}
+
+    def elsewhere(self, paths: Mapping[str, Path]) -> Packed:
+        """The same with files that lie elsewhere, given by what is in them."""
+        return replace(self, files={name: str(paths[key]) for name, key in self.hashes.items()})

@@ -1,0 +1,163 @@
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from bilex.errors import SettingsError
+from bilex.settings.fields import change, describe, field_types, parse, to_text
+
+
+@dataclass(frozen=True)
+class Inner:
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Example:
+    epochs: int = 10
+    rate: float = 1e-3
+    shape: Literal["linear", "tanh"] = "linear"
+    cut: int | None = None
+    steps: tuple[str, ...] = ("unit", "center")
+    sizes: tuple[int, ...] = ()
+    both: bool = True
+    mark: str = ""
+    level: Literal[1, 2] = 1
+    inner: Inner = field(default_factory=Inner)
+
+
+GOOD = [
+    ("epochs", "3", 3),
+    ("epochs", "-3", -3),
+    ("rate", "1e-4", 1e-4),
+    ("rate", "2", 2.0),
+    ("shape", "tanh", "tanh"),
+    ("cut", "none", None),
+    ("cut", "None", None),
+    ("cut", "5", 5),
+    ("steps", "unit,center,unit", ("unit", "center", "unit")),
+    ("steps", "unit+center", ("unit", "center")),
+    ("steps", "", ()),
+    ("sizes", "1,2", (1, 2)),
+    ("both", "false", False),
+    ("both", "True", True),
+    ("mark", "a=b", "a=b"),
+    ("level", "2", 2),
+]
+BAD = [
+    ("epochs", "3.5", "needed a whole number"),
+    ("epochs", "", "needed a whole number"),
+    ("rate", "fast", "needed a number"),
+    ("shape", "cubic", "needed one of linear, tanh"),
+    ("cut", "all", "needed a whole number"),
+    ("sizes", "1,x", "needed a whole number"),
+    ("both", "yes", "needed one of true, false"),
+    ("level", "3", "needed one of 1, 2"),
+    ("inner", "Inner()", "can only be given from Python"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "value"), GOOD)
+def test_text_becomes_a_value(name, text, value):
+    made = change(Example(), {name: text}, what="example")
+    assert getattr(made, name) == value
+    assert type(getattr(made, name)) is type(value)
+    assert made == Example(**{name: value})
+
+
+VALUES = [
+    ("epochs", 3),
+    ("epochs", np.int64(3)),
+    ("rate", 1e-4),
+    ("rate", 2),
+    ("rate", np.float64(0.1)),
+    ("cut", None),
+    ("cut", 5),
+    ("steps", ("unit",)),
+    ("steps", ["unit", "center"]),
+    ("sizes", [1, 2]),
+    ("both", False),
+    ("both", np.False_),
+    ("level", 2),
+    ("inner", Inner(depth=3)),
+    ("mark", "a=b"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), VALUES)
+def test_values_of_python(name, value):
+    made = getattr(change(Example(), {name: value}, what="example"), name)
+    assert made == (tuple(value) if isinstance(value, list) else value)
+    assert type(made) in (int, float, bool, str, tuple, Inner, type(None))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "needed"),
+    [
+        ("epochs", 3.5, "needed a whole number"),
+        ("epochs", True, "needed a whole number"),
+        ("epochs", None, "needed a whole number"),
+        ("rate", [1.0, 2.0], "needed a number"),
+        ("both", 1, "needed one of true, false"),
+        ("level", 3, "needed one of 1, 2"),
+        ("inner", 5, "can only be given from Python"),
+        ("inner", Inner, "needed Inner"),
+        ("inner", Example(), "needed Inner"),
+    ],
+)
+def test_wrong_values_of_python(name, value, needed):
+    with pytest.raises(SettingsError, match=needed):
+        change(Example(), {name: value}, what="example")
+
+
+def test_settings_of_a_setting():
+    for given in ({"inner.depth": "4"}, {"inner.depth": 4}, {"inner": {"depth": 4}}):
+        assert change(Example(), given, what="example") == Example(inner=Inner(depth=4))
+    with pytest.raises(SettingsError, match=r"example: inner has no setting 'dept' \(did you mean 'depth'"):
+        change(Example(), {"inner": {"dept": 4}}, what="example")
+    with pytest.raises(SettingsError, match="epochs is 10 and has no settings of its own"):
+        change(Example(), {"epochs": {"depth": 4}}, what="example")
+
+
+def test_other_names_may_have_been_meant():
+    with pytest.raises(SettingsError, match=r"no setting 'rng_sed' \(did you mean 'rng_seed'"):
+        change(Example(), {"rng_sed": 1}, what="example", others=["rng_seed"])
+
+
+@pytest.mark.parametrize("value", [3, 0.1, 3e-05, True, None, "linear", ("unit", "center"), (3000.0, 0.5), ()])
+def test_a_value_becomes_text_and_a_value_again(value):
+    kind = tuple[type(value[0]) if value else str, ...] if isinstance(value, tuple) else type(value)
+    assert parse(to_text(value), int | None if value is None else kind) == value
+
+
+@pytest.mark.parametrize(("name", "text", "needed"), BAD)
+def test_wrong_text_says_what_was_needed(name, text, needed):
+    with pytest.raises(SettingsError) as caught:
+        change(Example(), {name: text}, what="example")
+    assert str(caught.value).startswith(f"example: {name}={text!r}: ")
+    assert needed in str(caught.value)
+
+
+def test_an_unknown_setting_names_the_nearest_and_all():
+    with pytest.raises(SettingsError, match=r"no setting 'epoch' \(did you mean 'epochs'\?\); it has: epochs, rate"):
+        change(Example(), {"epoch": "1"}, what="example")
+    with pytest.raises(SettingsError, match="no setting 'zzz'; it has"):
+        change(Example(), {"zzz": "1"}, what="example")
+
+
+def test_nothing_given_keeps_the_defaults():
+    assert change(Example(), {}, what="example") == Example()
+
+
+def test_descriptions_for_people():
+    described = {name: describe(kind) for name, kind in field_types(Example).items()}
+    assert described["epochs"] == "int"
+    assert described["shape"] == "linear|tanh"
+    assert described["cut"] == "int or none"
+    assert described["steps"] == "str,..."
+
+
+def test_a_union_says_all_that_would_do():
+    with pytest.raises(ValueError, match="needed a whole number or needed one of a"):
+        parse("x", int | Literal["a"])
