@@ -84,8 +84,14 @@ def measure(name: str, args: argparse.Namespace) -> dict[str, Any]:
     resumed = args.checkpoint is not None and args.checkpoint.exists()
     if args.checkpoint is not None:
         args.checkpoint.mkdir(parents=True, exist_ok=True)
-    trace = Trace(lambda record: print(name, record, file=sys.stderr, flush=True), folder=args.checkpoint)
-    more = {"method": method, "rng_seed": args.rng_seed, "trace": trace, "measured": False}
+    trace = Trace(lambda record: print(name, record, file=sys.stderr, flush=True))
+    more = {
+        "method": method,
+        "rng_seed": args.rng_seed,
+        "trace": trace,
+        "checkpoint": Checkpoint(args.checkpoint),
+        "measured": False,
+    }
     with unhurried() if args.unhurried else nullcontext():
         alignment, fitting = timed(lambda: align(world.source, world.target, world.train, **more))
     found, evaluating = timed(lambda: alignment.evaluate(world.test))

@@ -7,8 +7,9 @@ from bilex.linalg.householder import compose, polar
 from bilex.linalg.least_squares import least_squares
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
-from bilex.methods.rapo.losses import distance_from_start, pair_loss, ranking_loss
-from bilex.methods.rapo.towers import Side, TowerMapping
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.objective import distance_from_start, pair_loss, ranking_loss
+from bilex.methods.rapo.towers import Tower
 from bilex.normalize import Normalizer
 from bilex.search.blocks import logsumexp, score_blocks
 
@@ -30,7 +31,7 @@ def is_like(tensor, make, *shape):
 
 def side(made, **settings):
     defaults = {"adapter": made(D, D), "projection": made(D, D), "kind": "householder", "activation": "linear"}
-    return Side(rows=made(50, D), context=made(50, D), **(defaults | settings))
+    return Tower(rows=made(50, D), context=made(50, D), **(defaults | settings))
 
 
 @pytest.mark.parametrize("activation", ["linear", "tanh", "sigmoid", "none"])

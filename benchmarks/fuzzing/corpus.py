@@ -21,7 +21,8 @@ from bilex.methods.base import get_method
 from bilex.retrieval import CSLS, InvertedSoftmax
 from bilex.run.provenance import begin
 from bilex.table import EmbeddingTable
-from bilex.training.trace import CHECKPOINT, Trace
+from bilex.training.checkpoint import CHECKPOINT
+from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,7 +27,7 @@ from bilex.run.provenance import INPUTS, check_same, read
 from bilex.settings.file import read_settings
 from bilex.storage.strict_json import to_json
 from bilex.table import EmbeddingTable
-from bilex.training.trace import CHECKPOINT, Trace
+from bilex.training.checkpoint import CHECKPOINT, Checkpoint
 from fuzzing.checks import check_finite, check_json, check_text
 from fuzzing.containers import (
     gzipped,
@@ -277,7 +277,7 @@ def _use_checkpoint(corpus: Corpus, folder: Path, rng: Random) -> None:  # noqa:
     """As `bilex align --resume` does."""
     inputs = corpus.inputs((folder / "method").read_text())
     check_same(inputs.describe(), read(folder / INPUTS, again="align"), folder)
-    alignment = fit(inputs, trace=Trace(folder=folder))
+    alignment = fit(inputs, checkpoint=Checkpoint(folder))
     check_finite([entry.score for entry in alignment.induce()], "score")
     alignment.trace.write(folder / "trace.jsonl")
     for line in (folder / "trace.jsonl").read_text(encoding="utf-8").splitlines():

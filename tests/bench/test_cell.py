@@ -14,7 +14,8 @@ from bilex.bench.task import Task
 from bilex.errors import AlignmentError, LexiconError
 from bilex.parallel.process import Live
 from bilex.storage.files import sha256
-from bilex.training.trace import CHECKPOINT, Trace
+from bilex.training.checkpoint import CHECKPOINT, Checkpoint
+from bilex.training.trace import Trace
 
 PROCRUSTES = '[[systems]]\nmethod = "procrustes"\n'
 SETTINGS = {"start": "procrustes", "epochs": "3", "hard": "8", "random": "8"}
@@ -149,7 +150,7 @@ def test_a_cell_goes_on_from_its_checkpoint(make_task, folder, tmp_path, world):
     method = get_method("rapo", SETTINGS)
     target = world.target.read(task.target.path)
     with pytest.raises(KeyboardInterrupt):
-        align(world.source, target, world.train, method=method, trace=Trace(stop, folder=folder))
+        align(world.source, target, world.train, method=method, trace=Trace(stop), checkpoint=Checkpoint(folder))
     resumed = run_task(task, folder)
     assert resumed.ranks == whole.ranks
     assert resumed.seconds is None

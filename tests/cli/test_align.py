@@ -16,7 +16,7 @@ import torch
 
 from bilex import Alignment, EmbeddingTable, align, fitting
 from bilex.storage.lock import only_one
-from bilex.training.trace import CHECKPOINT
+from bilex.training.checkpoint import CHECKPOINT
 
 
 def contents(folder):

@@ -6,7 +6,7 @@ import torch
 from bilex.explorer.adapter_offset import personal
 from bilex.explorer.chart import plane
 from bilex.methods.rapo.context import context_vectors, find_neighbourhoods
-from bilex.methods.rapo.towers import TowerMapping
+from bilex.methods.rapo.mapping import TowerMapping
 
 
 def towers(x, z, *, kept, **settings):

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from bilex.normalize import Normalizer, unit
+from bilex.training.checkpoint import Checkpoint
 from bilex.training.trace import Trace
 
 
@@ -80,10 +81,10 @@ def check_resuming(tmp_path, same):
                     raise PowerCutError
 
             with pytest.raises(PowerCutError):
-                fit(trace=Trace(stop, folder=folder))
-            trace = Trace(folder=folder)
+                fit(trace=Trace(stop), checkpoint=Checkpoint(folder))
+            trace = Trace()
             more = resumed_with if any(folder.iterdir()) else {}  # where there is a checkpoint, it is the whole truth
-            assert same(fit(trace=trace, **more), expected)
+            assert same(fit(trace=trace, checkpoint=Checkpoint(folder), **more), expected)
             assert _untimed(trace) == _untimed(whole)
         return whole
 

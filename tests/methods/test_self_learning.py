@@ -7,7 +7,8 @@ from bilex.induction.neighbours import Induction
 from bilex.methods.self_learning import _Rounds
 from bilex.normalize import unit
 from bilex.storage.array_file import read_arrays, write_arrays
-from bilex.training.trace import CHECKPOINT, Trace
+from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT, Checkpoint
+from bilex.training.trace import Trace
 
 QUICK = {
     "rapo_semi": {
@@ -23,7 +24,7 @@ QUICK = {
 }
 
 
-def fit(given, name="self_learning", *, trace=None, dev=True, rng_seed=0, **settings):
+def fit(given, name="self_learning", *, trace=None, checkpoint=NO_CHECKPOINT, dev=True, rng_seed=0, **settings):
     x, z, train, held_out = given
     train = train[:40]
     return get_method(name, {**QUICK[name], **settings}).fit(
@@ -33,6 +34,7 @@ def fit(given, name="self_learning", *, trace=None, dev=True, rng_seed=0, **sett
         dev=held_out if dev else None,
         generator=torch.Generator().manual_seed(rng_seed),
         trace=trace or Trace(),
+        checkpoint=checkpoint,
     )
 
 
@@ -57,7 +59,7 @@ def test_damaged_checkpoints_are_refused(given, tmp_path, damages, name, some):
             raise PowerCutError
 
     with pytest.raises(PowerCutError):
-        fit(given, name, trace=Trace(stop, folder=tmp_path))
+        fit(given, name, trace=Trace(stop), checkpoint=Checkpoint(tmp_path))
     arrays, notes = read_arrays(tmp_path / CHECKPOINT)
     chosen = {key: array for key, array in arrays.items() if key.startswith(some)}
     assert chosen
@@ -66,7 +68,7 @@ def test_damaged_checkpoints_are_refused(given, tmp_path, damages, name, some):
             others = {other: values for other, values in arrays.items() if other != key}
             write_arrays(tmp_path / CHECKPOINT, others | ({} if damaged is None else {key: damaged}), notes)
             try:
-                mapping = fit(given, name, trace=Trace(folder=tmp_path))
+                mapping = fit(given, name, checkpoint=Checkpoint(tmp_path))
             except BilexError:
                 continue
             assert damage not in ("nan", "inf", "rank", "type"), (key, damage)
@@ -83,7 +85,7 @@ def test_rounds_are_told(given, dev):
     assert rounds[0]["pairs"] == 40
     assert rounds[1]["pairs"] == 40 + rounds[0]["induced"]
     assert all(("dev_mrr" if dev else "mean_cosine") in record for record in rounds)
-    assert trace.records[-1]["kept_round"] in (0, 1, 2)
+    assert [r["kept_round"] in (0, 1, 2) for r in trace.records if "kept_round" in r] == [True]
 
 
 @pytest.mark.parametrize("dev", [True, False])
@@ -183,7 +185,7 @@ class TestWhichRoundIsKept:
 def test_around_a_method_that_has_rounds_itself(given):
     trace = Trace()
     fit(given, base="procrustes_refinement", trace=trace)
-    inner = [record["part.round"] for record in trace.records if record["round"] == 1 and "part.round" in record]
+    inner = [record["part.round"] for record in trace.records if record.get("round") == 1 and "part.round" in record]
     assert inner[:3] == [0, 1, 2]
 
 

@@ -21,7 +21,8 @@ from bilex.lexicon import Lexicon
 from bilex.parallel.process import receive
 from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
-from bilex.training.trace import CHECKPOINT, Trace
+from bilex.training.checkpoint import CHECKPOINT, Checkpoint
+from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
     from bilex.alignment import Alignment
@@ -42,15 +43,15 @@ def run_task(task: Task, folder: Path) -> Cell:
 
     One that it went on from and that led to an error is dropped: the next run of the cell begins anew.
     """
-    trace, checkpoint = Trace(folder=folder), folder / CHECKPOINT
-    resumed = checkpoint.exists()
+    trace, checkpoint, saved = Trace(), Checkpoint(folder), folder / CHECKPOINT
+    resumed = saved.exists()
     try:
-        found = _measure(task, trace, resumed=resumed)
+        found = _measure(task, trace, checkpoint, resumed=resumed)
     except AlignmentError as error:
         return task.result("failed", str(error), trace=tuple(trace.records), peak_gigabytes=peak_gigabytes())
     except Exception as error:
         if resumed:
-            checkpoint.unlink(missing_ok=True)
+            saved.unlink(missing_ok=True)
         if isinstance(error, BilexError):
             return task.result("error", str(error))
         traceback.print_exc()
@@ -58,7 +59,7 @@ def run_task(task: Task, folder: Path) -> Cell:
     return task.result("done", None, trace=tuple(trace.records), peak_gigabytes=peak_gigabytes(), **found)
 
 
-def _measure(task: Task, trace: Trace, *, resumed: bool) -> dict[str, Any]:
+def _measure(task: Task, trace: Trace, checkpoint: Checkpoint, *, resumed: bool) -> dict[str, Any]:
     import torch
 
     from bilex.fitting.fit import align
@@ -78,6 +79,7 @@ def _measure(task: Task, trace: Trace, *, resumed: bool) -> dict[str, Any]:
         rng_seed=task.rng_seed,
         device=task.device,
         trace=trace,
+        checkpoint=checkpoint,
         measured=False,
     )
     fitted = time.perf_counter()

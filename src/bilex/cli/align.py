@@ -102,6 +102,7 @@ def align(
     from bilex.fitting.default import check_settings
     from bilex.fitting.fit import fit
     from bilex.methods.base import get_method
+    from bilex.training.trace import Trace
 
     if fast and (method or unsupervised or settings_file):
         raise click.UsageError("--fast names a method; leave it out, or --method, --unsupervised and --settings")
@@ -134,8 +135,12 @@ def align(
     options.say(*(f"warning: {doubt}" for doubt in (*inputs.doubts(), *align_messages.warnings(inputs))))
     options.say(*align_messages.before(inputs, expected))
     started = time.perf_counter()
-    with shown(verbose=verbose) as training, unfinished.kept(partial, output, inputs, training, resume, force) as trace:
-        alignment = fit(inputs, device=device, trace=trace, measured=True)
+    with (
+        shown(verbose=verbose) as training,
+        unfinished.checkpoint(partial, output, inputs, resume=resume, force=force) as checkpoint,
+    ):
+        trace = Trace(training.hear, watcher=training.watch)
+        alignment = fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=True)
         seconds = time.perf_counter() - started
         alignment.save(output, replace=force)
     if as_json:

@@ -13,13 +13,12 @@ from bilex.run.provenance import INPUTS, begin, check_same, is_same, read
 from bilex.storage.disk import free_bytes, gigabytes, require_room
 from bilex.storage.files import remove_folder, remove_leftovers
 from bilex.storage.lock import LOCK, only_one
-from bilex.training.trace import CHECKPOINT, Trace
+from bilex.training.checkpoint import CHECKPOINT, Checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bilex.cli.training import Training
     from bilex.fitting.fit import Inputs
 
 CHECKPOINTS = 3
@@ -70,19 +69,17 @@ def check_room(output: Path, inputs: Inputs) -> None:
 
 
 @contextmanager
-def kept(partial: Path, output: Path, inputs: Inputs, training: Training, resume: bool, force: bool) -> Iterator[Trace]:
-    """A trace with a folder for its checkpoints, on which one process works; removed when all is done.
+def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, force: bool) -> Iterator[Checkpoint]:
+    """A checkpoint in a folder on which one process works; removed when all is done.
 
     What was interrupted before its first checkpoint is removed too: there is nothing to go on from.
     """
-    trace = Trace(
-        training.hear, watcher=training.watch, folder=partial, warn=lambda text: options.say(f"warning: {text}")
-    )
-    with only_one(partial / LOCK), telling(lambda: _what_is_kept(partial, trace)):
+    made = Checkpoint(partial, warn=lambda text: options.say(f"warning: {text}"))
+    with only_one(partial / LOCK), telling(lambda: _what_is_saved(partial, made)):
         try:
             _refuse_taken(output, None if resume else partial, force=force)
             _begin(partial, inputs)
-            yield trace
+            yield made
         except BaseException:
             if not (partial / CHECKPOINT).exists():
                 remove_folder(partial)
@@ -100,9 +97,9 @@ def _begin(partial: Path, inputs: Inputs) -> None:
         begin(partial, inputs.describe())
 
 
-def _what_is_kept(partial: Path, trace: Trace) -> str:
+def _what_is_saved(partial: Path, checkpoint: Checkpoint) -> str:
     if not (partial / CHECKPOINT).exists():
         return "nothing was kept"
-    reached = {name.rpartition(".")[2]: value for name, value in (trace.kept or {}).items()}
+    reached = {name.rpartition(".")[2]: value for name, value in (checkpoint.last or {}).items()}
     places = [f"{name} {reached[name]}" for name in ("round", "epoch") if name in reached]
     return f"go on from {', '.join(places) or partial} with{this_command('--resume')}"

@@ -7,8 +7,9 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from bilex.errors import ExplorerError, LexiconError
-from bilex.run.files import DESCRIPTION, check_inside
+from bilex.run.files import DESCRIPTION
 from bilex.storage.disk import special
+from bilex.storage.inside import check_inside
 from bilex.storage.strict_json import check_form
 
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bilex.induction.initial import Spelling
     from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.mapping import Mapping
+    from bilex.training.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +117,7 @@ def align(
     spelling: Spelling | None = None,
     device: str | None = None,
     trace: Trace | None = None,
+    checkpoint: Checkpoint | None = None,
     measured: bool = True,
     **settings: Any,
 ) -> Alignment:
@@ -156,7 +158,7 @@ def align(
     )
     for doubt in inputs.doubts():
         warnings.warn(doubt, stacklevel=2)
-    return fit(inputs, device=device, trace=trace, measured=measured)
+    return fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=measured)
 
 
 _PARAMETERS = tuple(inspect.signature(align).parameters)[:-1]
@@ -246,7 +248,14 @@ def _with_spelling(
     return given.union(shared.without_sources(given.sources))
 
 
-def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None, measured: bool = False) -> Alignment:
+def fit(
+    inputs: Inputs,
+    *,
+    device: str | None = None,
+    trace: Trace | None = None,
+    checkpoint: Checkpoint | None = None,
+    measured: bool = False,
+) -> Alignment:
     """Normalize, split, fit, and measure on held-out words if that is asked for."""
     place, trace = choose_device(device), trace or Trace()
     train, dev = split(inputs)
@@ -266,6 +275,7 @@ def fit(inputs: Inputs, *, device: str | None = None, trace: Trace | None = None
         dev=None if dev_pairs is None else torch.from_numpy(dev_pairs.require_usable().sorted_pairs).to(place),
         generator=torch.Generator().manual_seed(inputs.rng_seed),
         trace=trace,
+        **({"checkpoint": checkpoint} if method.resumes and checkpoint is not None else {}),
     )
     alignment = Alignment(
         source=inputs.source,

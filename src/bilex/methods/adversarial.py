@@ -109,7 +109,7 @@ class Adversarial(Method):
                 epochs=self.epochs,
                 steps=self.steps,
                 learning_rate=self.learning_rate,
-                trace=trace.span((number - 1) / self.restarts, number / self.restarts).within({}, restart=number),
+                trace=trace.span((number - 1) / self.restarts, number / self.restarts).within(restart=number),
             )
             for number in range(1, self.restarts + 1)
         ]

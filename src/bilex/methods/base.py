@@ -48,6 +48,8 @@ class Method(ABC):
     """Whether `fit` solves equations, which takes a moment, and chooses nothing; it can be done twice."""
     warm_starts: ClassVar[bool] = False
     """Whether `fit` also takes `warm`, a mapping to go on from."""
+    resumes: ClassVar[bool] = False
+    """Whether `fit` also takes `checkpoint`, in which it saves its state, and from which it goes on."""
     search_space: ClassVar[SearchSpace] = {}
     """The settings that `bilex tune` searches; the defaults lie in it."""
 

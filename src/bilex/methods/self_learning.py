@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -16,12 +16,14 @@ from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
 from bilex.storage.array_form import ArrayForm, check_arrays, check_rows
+from bilex.training.checkpoint import NO_CHECKPOINT
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.induction.neighbours import Induced
-    from bilex.training.trace import State, Trace
+    from bilex.training.checkpoint import Checkpoint, State
+    from bilex.training.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,7 @@ class SelfLearning(Method):
     paper = "Artetxe, Labaka and Agirre (2017). Learning bilingual word embeddings with (almost) no bilingual data. ACL"
     finds_pairs = True
     uses_dev = True
+    resumes = True
 
     base: Method = field(default_factory=VecMap)
     """The method of every round."""
@@ -78,22 +81,30 @@ class SelfLearning(Method):
         return True
 
     def fit(
-        self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
+        self,
+        x: Tensor,
+        z: Tensor,
+        pairs: Tensor,
+        *,
+        dev: Tensor | None,
+        generator: Generator,
+        trace: Trace,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Mapping:
         """The rounds."""
         if dev is not None and len(torch.unique(dev[:, 0])) < self.least_dev:
             pairs, dev = torch.cat([pairs, dev]), None
-        state = trace.restore()
+        state = checkpoint.load(trace)
         if state is None:
             first = trace.span(0, self.share_before(pairs))
             now = _Rounds(self.first_pairs(x, z, pairs, generator=generator, trace=first), generator)
-            trace.checkpoint(now.arrays(), round=now.number)
+            checkpoint.save(trace, now.arrays(), round=now.number)
         else:
             now = _Rounds.restored(state, generator, x, z, dev)
         begin = self.share_before(pairs)
         rounds = self.rounds + (dev is None)  # with dev, the final round is trained on dev too
         while now.number < rounds and (self.patience is None or now.since_best < self.patience):
-            mapping = self._train(x, z, now, dev, self._part(trace, begin, now.number), state)
+            mapping = self._train(x, z, now, dev, self._part(trace, begin, now.number), checkpoint, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             found = self.induction(*mapped, generator)
@@ -115,8 +126,8 @@ class SelfLearning(Method):
                 )
             scores = torch.tensor([cosine], dtype=torch.float64) if scores is None else scores
             now.take(mapping, scores, enlarged, newest=self.newest)
-            trace.checkpoint(now.arrays(), round=now.number)
-        return self._finish(x, z, now, pairs, dev, self._part(trace, begin, self.rounds), state)
+            checkpoint.save(trace, now.arrays(), round=now.number)
+        return self._finish(x, z, now, pairs, dev, self._part(trace, begin, self.rounds), checkpoint, state)
 
     def share_before(self, pairs: Tensor) -> float:  # noqa: ARG002
         """The share of the whole work that comes before the rounds."""
@@ -139,15 +150,36 @@ class SelfLearning(Method):
         return surest(found, dev, self.precision, least=least)
 
     def _train(
-        self, x: Tensor, z: Tensor, now: _Rounds, dev: Tensor | None, trace: Trace, state: State | None
+        self,
+        x: Tensor,
+        z: Tensor,
+        now: _Rounds,
+        dev: Tensor | None,
+        trace: Trace,
+        checkpoint: Checkpoint,
+        state: State | None,
     ) -> Mapping:
-        warm = {"warm": now.mapping} if self.base.warm_starts and self.warm else {}
-        part = trace.within(now.arrays(), state=None if state is None else state.inner(), round=now.number)
+        """The method of a round, which goes on from its own state if a resumed run has one."""
+        more: dict[str, Any] = {}
+        if self.base.warm_starts and self.warm:
+            more["warm"] = now.mapping
+        if self.base.resumes:
+            inner = None if state is None else state.inner()
+            more["checkpoint"] = checkpoint.part(now.arrays(), state=inner, round=now.number)
         dev = dev if self.base.uses_dev and now.number == 0 else None  # later, the round is chosen instead
-        return self.base.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **warm)
+        part = trace.within(round=now.number)
+        return self.base.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **more)
 
     def _finish(
-        self, x: Tensor, z: Tensor, now: _Rounds, pairs: Tensor, dev: Tensor | None, trace: Trace, state: State | None
+        self,
+        x: Tensor,
+        z: Tensor,
+        now: _Rounds,
+        pairs: Tensor,
+        dev: Tensor | None,
+        trace: Trace,
+        checkpoint: Checkpoint,
+        state: State | None,
     ) -> Mapping:
         """The round that was kept; with dev, the next one from there, with the dev pairs in the dictionary."""
         if state is None or state.inner() is None:  # else it has been said
@@ -158,7 +190,7 @@ class SelfLearning(Method):
         if dev is None:
             return now.kept
         now.mapping, now.pairs = now.kept, together(torch.cat([pairs, dev]), now.kept_pairs)
-        return self._train(x, z, now, None, trace, state)
+        return self._train(x, z, now, None, trace, checkpoint, state)
 
 
 FORMS = {

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from bilex.errors import AlignmentError
-from bilex.storage.disk import special
 from bilex.storage.files import sha256
+from bilex.storage.inside import check_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,27 +45,6 @@ def check_unfinished(folder: Path, names: Iterable[str]) -> None:
     if folder.is_symlink():
         raise AlignmentError(f"{folder}: this is a link, and nothing is written where it leads to; remove it")
     check_inside(folder, (folder / name for name in names))
-
-
-def check_inside(folder: Path, paths: Iterable[Path], *, kind: str | None = None) -> None:
-    """Refuse links that lead out of the folder, and all that is neither a file nor of the kind that is allowed."""
-    for path in paths:
-        if not os.path.lexists(path):
-            continue
-        if path.is_symlink() and not _stays(path, folder):
-            raise AlignmentError(
-                f"{path}: this is a link that leads out of {folder}, where nothing is read or written; put what it "
-                "leads to in its place, or remove it"
-            )
-        if path.exists() and (found := special(path)) not in (None, kind):
-            raise AlignmentError(f"{path}: this is {found}, needed a file; remove it, or align again")
-
-
-def _stays(path: Path, folder: Path) -> bool:
-    try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # links in a circle lead nowhere
-        return False
 
 
 def describe_files(folder: Path) -> dict[str, File]:

@@ -11,6 +11,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bilex import get_method
 from bilex.normalize import unit
+from bilex.training.checkpoint import NO_CHECKPOINT, Checkpoint
 from bilex.training.trace import Trace
 
 SMALL = {
@@ -35,10 +36,11 @@ class Problem:
     z: torch.Tensor
     pairs: torch.Tensor
 
-    def fit(self, *, dev=None, trace=None, rng_seed=0, warm=None, **settings):
+    def fit(self, *, dev=None, trace=None, checkpoint=NO_CHECKPOINT, rng_seed=0, warm=None, **settings):
         method = get_method("rapo", {**SMALL, **settings})
         generator, trace = torch.Generator().manual_seed(rng_seed), trace or Trace()
-        return method.fit(self.x, self.z, self.pairs, dev=dev, generator=generator, trace=trace, warm=warm)
+        more = {"generator": generator, "trace": trace, "checkpoint": checkpoint, "warm": warm}
+        return method.fit(self.x, self.z, self.pairs, dev=dev, **more)
 
 
 @pytest.fixture(scope="session")
@@ -75,10 +77,10 @@ def watch(problem, monkeypatch):
             zero = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in parameters]
             found.steps.append(([p.detach().clone() for p in parameters], zero))
 
-        class Saving(Trace):
-            """Checkpoints name the parameters."""
+        class Naming(Checkpoint):
+            """What is saved has the names of the parameters."""
 
-            def checkpoint(self, arrays, **_):
+            def save(self, trace, arrays, **_):
                 now = {name.removeprefix("now."): p for name, p in arrays.items() if name.startswith("now.")}
                 saved.clear()
                 for p in live:
@@ -92,9 +94,9 @@ def watch(problem, monkeypatch):
         randint = torch.randint
         monkeypatch.setattr(torch, "randint", draw)
         monkeypatch.setattr(torch, "randperm", lambda n, **_: torch.arange(n))
-        hook, trace = register_optimizer_step_pre_hook(step), Saving()
+        hook, trace = register_optimizer_step_pre_hook(step), Trace()
         try:
-            given.fit(trace=trace, **settings)
+            given.fit(trace=trace, checkpoint=Naming(), **settings)
         finally:
             hook.remove()
             monkeypatch.undo()

@@ -4,12 +4,13 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bilex import SettingsError, get_method
 from bilex.normalize import unit
+from bilex.training.checkpoint import NO_CHECKPOINT
 from bilex.training.trace import Trace
 
 QUICK = {"epochs": "2", "batch": "32", "hard": "8", "random": "8", "learning_rate": "0.01", "tau_source": "0.5"}
 
 
-def fit(given, *, rng_seed=0, trace=None, dev=True, **settings):
+def fit(given, *, rng_seed=0, trace=None, checkpoint=NO_CHECKPOINT, dev=True, **settings):
     x, z, train, held_out = given
     return get_method("rapo", {**QUICK, **settings}).fit(
         x,
@@ -18,6 +19,7 @@ def fit(given, *, rng_seed=0, trace=None, dev=True, **settings):
         dev=held_out if dev else None,
         generator=torch.Generator().manual_seed(rng_seed),
         trace=trace or Trace(),
+        checkpoint=checkpoint,
     )
 
 

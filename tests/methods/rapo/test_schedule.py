@@ -7,7 +7,8 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from bilex.errors import CheckpointError
 from bilex.methods.rapo.schedule import Schedule, train
 from bilex.storage.array_file import read_arrays, write_arrays
-from bilex.training.trace import CHECKPOINT, Trace
+from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT, Checkpoint
+from bilex.training.trace import Trace
 
 
 class PowerCutError(Exception):
@@ -31,10 +32,10 @@ class Toy:
     def order(self):
         return torch.randperm(10, generator=self.generator)
 
-    def kept(self):
+    def carried(self):
         return {"memory": self.memory}
 
-    def keep(self, arrays):
+    def carry(self, arrays):
         self.memory = arrays["memory"]
 
     def losses(self, batch):
@@ -45,7 +46,7 @@ class Toy:
 
 def run(*, dev=None, listener=None, folder=None, epochs=6, patience=100, smooth=1, rng_seed=0, decay=False):
     generator = torch.Generator().manual_seed(rng_seed)
-    trace, learner = Trace(listener, folder=folder), Toy(generator, dev)
+    trace, checkpoint, learner = Trace(listener), Checkpoint(folder), Toy(generator, dev)
     schedule = Schedule(
         pairs=10,
         epochs=epochs,
@@ -56,7 +57,15 @@ def run(*, dev=None, listener=None, folder=None, epochs=6, patience=100, smooth=
         patience=patience,
         smooth=smooth,
     )
-    best = train(learner, schedule, generator=generator, trace=trace, stage={"stage": "toy"}, state=trace.restore())
+    best = train(
+        learner,
+        schedule,
+        generator=generator,
+        trace=trace,
+        stage={"stage": "toy"},
+        checkpoint=checkpoint,
+        state=checkpoint.load(trace),
+    )
     return learner, best, trace
 
 
@@ -101,7 +110,7 @@ def test_a_falling_rate_ends_at_0():
     schedule = Schedule(pairs=10, epochs=2, planned=4, batch=5, learning_rate=0.8, decay=True, patience=9, smooth=1)
     generator, rates = torch.Generator().manual_seed(0), []
     hook = register_optimizer_step_pre_hook(lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"]))
-    train(Toy(generator), schedule, generator=generator, trace=Trace(), stage={}, state=None)
+    train(Toy(generator), schedule, generator=generator, trace=Trace(), stage={}, checkpoint=NO_CHECKPOINT, state=None)
     hook.remove()
     assert rates == pytest.approx([0.8, 0.7, 0.6, 0.5])
 

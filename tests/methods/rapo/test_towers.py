@@ -2,9 +2,11 @@ import pytest
 import torch
 
 from bilex.mapping import LinearMapping, mapping_from_arrays
-from bilex.methods.rapo import towers
+from bilex.methods.rapo import mapping as mapping_module
 from bilex.methods.rapo.context import find_neighbourhoods
-from bilex.methods.rapo.towers import Side, TowerMapping, random_start, start_from
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.start import from_linear, random_start
+from bilex.methods.rapo.towers import Tower
 from bilex.normalize import unit
 
 
@@ -13,7 +15,7 @@ def normal(*shape, rng_seed=0):
 
 
 def side(parameters, name, rows, kind, activation):
-    return Side(
+    return Tower(
         rows=rows,
         context=rows,
         adapter=parameters[f"{name}_adapter"],
@@ -39,7 +41,7 @@ def test_starts_as_the_linear_mapping(kind, activation, tolerance, both):
     near = torch.eye(5).double() + 0.1 * normal(5, 5, rng_seed=4)
     a = near @ torch.linalg.qr(normal(5, 5, rng_seed=2)).Q
     mapping = LinearMapping(source_matrix=3 * a, target_matrix=a @ near if both else None)
-    parameters = start_from(mapping, activation, kind)
+    parameters = from_linear(mapping, activation, kind)
     source, target = (side(parameters, n, r, kind, activation) for n, r in (("source", x), ("target", z)))
     found = cosines(source.mapped(source.matrix()), target.mapped(target.matrix()))
     torch.testing.assert_close(found, cosines(mapping.source(x), mapping.target(z)), rtol=0, atol=tolerance)
@@ -50,7 +52,7 @@ def test_starts_as_a_mapping_to_fewer_dimensions(kind):
     """What Procrustes makes of fewer pairs than dimensions."""
     x, z = unit(normal(20, 5)), unit(normal(20, 5, rng_seed=1))
     mapping = LinearMapping(source_matrix=normal(5, 3, rng_seed=2), target_matrix=normal(5, 3, rng_seed=3))
-    parameters = start_from(mapping, "linear", kind)
+    parameters = from_linear(mapping, "linear", kind)
     source, target = (side(parameters, n, r, kind, "linear") for n, r in (("source", x), ("target", z)))
     found = cosines(source.mapped(source.matrix()), target.mapped(target.matrix()))
     torch.testing.assert_close(found, cosines(mapping.source(x), mapping.target(z)))
@@ -69,7 +71,7 @@ def test_random_start_is_a_rotation_and_no_adapter(kind):
 
 def test_free_projections_are_mapped_to_length_1():
     x = unit(normal(10, 6))
-    tower = Side(rows=x, context=x, adapter=normal(6, 6), projection=normal(6, 6), kind="linear", activation="tanh")
+    tower = Tower(rows=x, context=x, adapter=normal(6, 6), projection=normal(6, 6), kind="linear", activation="tanh")
     mapped = tower.mapped(tower.matrix())
     torch.testing.assert_close(mapped.norm(dim=1), torch.ones(10).double())
     torch.testing.assert_close(tower.mapped(tower.matrix(), torch.tensor([3, 1])), mapped[[3, 1]])
@@ -116,6 +118,6 @@ def test_known_neighbours_are_not_searched_again(monkeypatch):
     assert torch.equal(known.source(other), plain.source(other)), "as many rows, but not these"
     assert torch.equal(known.source(other, among=x), plain.source(other, among=x))
     expected = plain.source(x), plain.target(z)
-    monkeypatch.setattr(towers, "context_vectors", None)
+    monkeypatch.setattr(mapping_module, "context_vectors", None)
     assert torch.equal(known.source(x), expected[0])
     assert torch.equal(known.target(z), expected[1])

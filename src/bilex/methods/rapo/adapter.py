@@ -1,4 +1,4 @@
-"""The personalised adapter: each word is moved a little, by what its neighbourhood says."""
+"""The personalised adapter (section 3.1): each word is moved a little, as its context says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The context of a word: the mean of itself and of the words near it."""
+"""The context of a word (section 3.1): the mean of itself and of the words near it."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ ITSELF = 1 - 1e-5
 MOST_PAIRS = 20_000_000
 """More pairs of neighbours than this are refused: they would no longer fit into a modest memory."""
 PROBES = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextSettings:
+    """Which words make up a context: all with a cosine above τ, or only the `cap` nearest of them."""
+
+    tau_source: float
+    tau_target: float
+    cap: int | None
+
+    def tau(self, side: str) -> float:
+        """The threshold of one language: `source` or `target`."""
+        return self.tau_source if side == "source" else self.tau_target
 
 
 @dataclass(frozen=True, eq=False)

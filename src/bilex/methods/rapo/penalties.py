@@ -1,4 +1,4 @@
-"""CSLS penalties of whole tables, epoch after epoch."""
+"""CSLS penalties of whole tables (section 3.3), epoch after epoch, without a search of all words each time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROBES = 16
 """So many of them."""
 
 
-class KeptPenalties:
+class ApproximatePenalties:
     """r of every key: the mean of its k largest cosines with the queries, from lists that are searched now and then.
 
     While a model is trained the cosines change, and who is near whom hardly does. So the nearest queries of each key
@@ -43,7 +43,7 @@ class KeptPenalties:
 
     def __call__(self, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> tuple[Tensor, float]:
         """R of every key (m,), and the mean error that is left in it.  keys: (m, d), queries: (n, d), unit rows."""
-        ways = [self._kept] if self.near is not None else []
+        ways = [self._from_lists] if self.near is not None else []
         if min(len(keys), len(queries)) >= LARGE:
             ways.append(self._probe)
         for way in ways:
@@ -53,17 +53,17 @@ class KeptPenalties:
                 return found, error
         return self._search(keys, queries, progress), 0.0
 
-    def _kept(self, keys: Tensor, queries: Tensor) -> Tensor:
+    def _from_lists(self, keys: Tensor, queries: Tensor) -> Tensor:
         assert self.near is not None
         return _mean_of_largest(products(keys, queries, self.near), self.k)
 
     def _probe(self, keys: Tensor, queries: Tensor) -> Tensor:
-        return self._keep(probe(keys, cluster(queries), self.width, probes=PROBES))
+        return self._listed(probe(keys, cluster(queries), self.width, probes=PROBES))
 
     def _search(self, keys: Tensor, queries: Tensor, progress: Progress | None) -> Tensor:
-        return self._keep(topk(keys, queries, self.width, known=self.near, progress=progress))
+        return self._listed(topk(keys, queries, self.width, known=self.near, progress=progress))
 
-    def _keep(self, found: TopK) -> Tensor:
+    def _listed(self, found: TopK) -> Tensor:
         self.near = found.indices.to(torch.int32)
         return _mean_of_largest(found.values, self.k)
 

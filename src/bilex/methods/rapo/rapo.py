@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -9,19 +10,28 @@ import torch
 
 from bilex.errors import SettingsError
 from bilex.evaluation.held_out import HELD_OUT
+from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
-from bilex.methods.rapo.losses import Distance
-from bilex.methods.rapo.ranking import RankingLearner, Tables
+from bilex.methods.rapo.context import ContextSettings
+from bilex.methods.rapo.learner import RankingLearner, Tables
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.objective import Distance, LossWeights
+from bilex.methods.rapo.penalties import ApproximatePenalties
+from bilex.methods.rapo.ranking import Negatives
 from bilex.methods.rapo.schedule import Schedule, train
-from bilex.methods.rapo.towers import Projection, TowerMapping
+from bilex.methods.rapo.start import from_linear, from_towers, random_start
+from bilex.methods.rapo.towers import Projection
 from bilex.settings.fields import Choice, Range, SearchSpace
+from bilex.training.checkpoint import NO_CHECKPOINT
+from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import Mapping
-    from bilex.training.trace import Trace
+    from bilex.methods.rapo.start import Parameters
+    from bilex.training.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +48,7 @@ class Rapo(Method):
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
     uses_dev = True
     warm_starts = True
+    resumes = True
 
     # The paper's (its Table 7), with its "none" for what is `linear` here; a start that is good already wants smaller
     # steps and weights than it has. It does not search the number of reflections, and a start other than `random` needs
@@ -136,48 +147,117 @@ class Rapo(Method):
         dev: Tensor | None,
         generator: Generator,
         trace: Trace,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
         warm: Mapping | None = None,
     ) -> TowerMapping:
         """Train; choose the epoch on dev; train once more on all pairs for that long.
 
-        With `warm`, towers that were trained before, that is where it starts (see `go_on`).
+        `warm`: towers that were trained before. Training goes on from them, or takes only their contexts (see `go_on`).
         """
-        state, beginning = trace.restore(), generator.get_state()
-        choosing, training = self._parts(trace, dev)
-        tables = Tables(self, x, z, trace, warm)
+        state, beginning = checkpoint.load(trace), generator.get_state()
+        before, after = self._spans(trace, dev)
+        trained = warm if isinstance(warm, TowerMapping) else None
+        tables = self._tables(x, z, trained, trace, resumed=state is not None)
         refitting, chosen = False, self.epochs
         if state is not None:
             with state.unpacking():
                 refitting = state.values["stage"] == "refit"
                 chosen = int(state.values["chosen"] or 0) if refitting else chosen
         if dev is not None and not refitting:
-            learner = RankingLearner(self, tables, pairs, dev, generator)
+            learner = self._learner(tables, pairs, dev, trained, generator, trace)
             stage: dict[str, Any] = {"stage": "choose"}
+            schedule = self._schedule(pairs)
             chosen = train(
-                learner, self._schedule(pairs), generator=generator, trace=choosing, stage=stage, state=state
+                learner, schedule, generator=generator, trace=before, stage=stage, checkpoint=checkpoint, state=state
             )
             if not self.refit:
-                return learner.mapping()
-            self._tell_held_out(trace, chosen, words=len(learner.dev_words))
+                return learner.mapping(self._context)
+            self._report_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
             generator.set_state(beginning)
         everything = pairs if dev is None else torch.cat([pairs, dev])
-        learner = RankingLearner(self, tables, everything, None, generator)
+        learner = self._learner(tables, everything, None, trained, generator, trace)
         schedule = replace(self._schedule(everything), epochs=chosen)
         stage = {"stage": "refit", "chosen": chosen}
-        train(learner, schedule, generator=generator, trace=training, stage=stage, state=state)
-        return learner.mapping()
+        train(learner, schedule, generator=generator, trace=after, stage=stage, checkpoint=checkpoint, state=state)
+        return learner.mapping(self._context)
 
-    def _parts(self, trace: Trace, dev: Tensor | None) -> tuple[Trace, Trace]:
+    def _spans(self, trace: Trace, dev: Tensor | None) -> tuple[Trace, Trace]:
         """For the training that chooses the epoch, and for the last one."""
         middle = 0.0 if dev is None else 0.5 if self.refit else 1.0
         return trace.span(0, middle), trace.span(middle, 1)
 
-    def _tell_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
-        """What the chosen epoch knew of the dev words, on which the last training trains as well."""
+    @property
+    def _context(self) -> ContextSettings:
+        return ContextSettings(tau_source=self.tau_source, tau_target=self.tau_target, cap=self.context_cap)
+
+    def _tables(self, x: Tensor, z: Tensor, trained: TowerMapping | None, trace: Trace, *, resumed: bool) -> Tables:
+        """Both tables with their contexts; the time to find these is reported, unless a resumed run has reported it."""
+        started = time.perf_counter()
+        context = None if self.activation == "none" else self._context
+        penalties = tuple(ApproximatePenalties(self.k) for _ in range(2 if self.two_way else 1))
+        tables = Tables.prepare(x, z, context=context, known=trained, penalties=penalties, trace=trace)
+        known = (None, None) if trained is None else (trained.source_context, trained.target_context)
+        found = any(now is not before for now, before in zip(tables.neighbours, known, strict=True))
+        if found and not resumed:
+            trace(stage="context", seconds=time.perf_counter() - started)
+        return tables
+
+    def _learner(
+        self,
+        tables: Tables,
+        pairs: Tensor,
+        dev: Tensor | None,
+        trained: TowerMapping | None,
+        generator: Generator,
+        trace: Trace,
+    ) -> RankingLearner:
+        return RankingLearner(
+            tables,
+            pairs,
+            dev,
+            start=self._start(*tables.rows, pairs, trained, generator),
+            activation=self.activation,
+            projection=self.projection,
+            negatives=Negatives(
+                hard=self.hard, random=self.random, fresh=self.negatives == "fresh", warm_up=self.warm_up
+            ),
+            weights=self._loss_weights(),
+            generator=generator,
+            trace=trace,
+        )
+
+    def _start(
+        self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, generator: Generator
+    ) -> Parameters:
+        """The parameters of the trained towers, random ones, or those that reproduce the map of a linear method."""
+        if trained is not None and self.go_on:
+            return from_towers(trained, self.projection)
+        if self.start == "random":
+            made = random_start(x.shape[1], self.reflections or x.shape[1], self.projection, generator)
+            return {name: array.to(x) for name, array in made.items()}
+        # The method has its default settings; the tables are normalized as those of this one.
+        mapping = get_method(self.start).fit(x, z, pairs, dev=None, generator=generator, trace=Trace())
+        if not isinstance(mapping, LinearMapping):
+            raise SettingsError(f"rapo: start={self.start} is no linear method; choose one, or random")
+        return from_linear(mapping, self.activation, self.projection)
+
+    def _report_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
+        """How well the chosen epoch translated the dev words, on which the last training trains as well."""
         said = next(r for r in reversed(trace.records) if r.get("stage") == "choose" and r.get("epoch") == chosen)
         figures = {name: said.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
         trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=said["dev"])
+
+    def _loss_weights(self) -> LossWeights:
+        return LossWeights(
+            ranking=self.ranking,
+            by_word=self.count == "words",
+            lambda_1=self.lambda_1,
+            distance=self.distance,
+            lambda_2=self.lambda_2,
+            regularize=self.regularize,
+            orthogonality=self.orthogonality,
+        )
 
     def _schedule(self, pairs: Tensor) -> Schedule:
         return Schedule(

@@ -1,4 +1,4 @@
-"""Epochs of gradient training: dev stopping, best-epoch restore, checkpoints that resume to the last bit."""
+"""The schedule: epochs with a falling learning rate, early stopping on dev, checkpoints that resume to the last bit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.search.blocks import Progress
-    from bilex.training.trace import State, Trace, Value
+    from bilex.training.checkpoint import Checkpoint, State
+    from bilex.training.trace import Trace, Value
 
 
 class Learner(Protocol):
@@ -35,11 +36,11 @@ class Learner(Protocol):
     def losses(self, batch: Tensor) -> dict[str, Tensor]:
         """Losses by name for a batch of pair numbers; their sum is minimized."""
 
-    def kept(self) -> dict[str, Tensor]:
+    def carried(self) -> dict[str, Tensor]:
         """What is carried from epoch to epoch beside the parameters."""
 
-    def keep(self, arrays: dict[str, Tensor]) -> None:
-        """The inverse of `kept`."""
+    def carry(self, arrays: dict[str, Tensor]) -> None:
+        """The inverse of `carried`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,7 @@ def train(
     generator: Generator,
     trace: Trace,
     stage: dict[str, Value],
+    checkpoint: Checkpoint,
     state: State | None,
 ) -> int:
     """Train, leave the learner with the parameters of the best epoch (the last, without dev), and say which it was.
@@ -85,7 +87,7 @@ def train(
             return run.finish()
         part = trace.span(run.epoch / schedule.epochs, (run.epoch + 1) / schedule.epochs)
         run.train_epoch(part.progress(f"epoch {run.epoch + 1} of at most {schedule.epochs}"))
-        trace.checkpoint(run.arrays(), **stage, **run.values())
+        checkpoint.save(trace, run.arrays(), **stage, **run.values())
 
 
 class _Run:
@@ -144,7 +146,7 @@ class _Run:
 
     def arrays(self) -> dict[str, Tensor]:
         arrays = {"generator": self.generator.get_state(), "history": torch.tensor(self.history, dtype=torch.float64)}
-        arrays |= {f"kept.{name}": array for name, array in self.learner.kept().items()}
+        arrays |= {f"kept.{name}": array for name, array in self.learner.carried().items()}
         for name, parameter in self.learner.parameters.items():
             moments = self.optimizer.state.get(parameter, {})
             arrays |= {f"now.{name}": parameter, f"best.{name}": self.best_parameters[name]}
@@ -161,7 +163,7 @@ class _Run:
             arrays, values = state.arrays, dict(state.values)
             self.generator.set_state(arrays["generator"])
             self.history = arrays["history"].tolist()
-            self.learner.keep(_below(arrays, "kept."))
+            self.learner.carry(_below(arrays, "kept."))
             self.epoch, self.best_epoch = int(values.pop("epoch")), int(values.pop("best_epoch"))  # type: ignore[arg-type]
             self.best = float(values.pop("best"))  # type: ignore[arg-type]
             self.figures = {name: value for name, value in values.items() if isinstance(value, float)}

@@ -1,116 +1,24 @@
-"""The two sides of a trained model: each word adapted by its context, then projected."""
+"""A tower (sections 3.1 and 3.2): the words of one language, adapted by their contexts, then projected."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-import torch
-from torch.nn.functional import pad
-
-from bilex.linalg.householder import compose, decompose, polar
-from bilex.mapping import LinearMapping, Mapping
-from bilex.methods.rapo.adapter import SLOPES, Activation, adapt
-from bilex.methods.rapo.context import Neighbourhoods, context_vectors
+from bilex.linalg.householder import compose
+from bilex.methods.rapo.adapter import adapt
 from bilex.normalize import unit
-from bilex.storage.array_form import ArrayForm
 
 if TYPE_CHECKING:
-    from torch import Generator, Tensor
+    from torch import Tensor
 
-    from bilex.storage.array_form import Forms
+    from bilex.methods.rapo.adapter import Activation
 
 Projection = Literal["householder", "linear"]
-MATRICES = ("source_adapter", "target_adapter", "source_projection", "target_projection")
-NEIGHBOURS = tuple(field.name for field in fields(Neighbourhoods))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TowerMapping(Mapping, kind="towers"):
-    """x → unit(x + σ(x̄ W)) A, z → unit(z + σ(z̄ W')) B, with x̄ the mean of the words around x."""
-
-    source_adapter: Tensor
-    target_adapter: Tensor
-    source_projection: Tensor
-    target_projection: Tensor
-    activation: Activation
-    tau_source: float
-    tau_target: float
-    context_cap: int | None
-    source_context: Neighbourhoods | None = None
-    target_context: Neighbourhoods | None = None
-    """The words around each word of the two tables that were aligned, so that they need not be searched again."""
-
-    def source(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
-        """Adapted by the source adapter, then projected."""
-        context = self._context(rows, among, self.tau_source, self.source_context)
-        return adapt(rows, context, self.source_adapter.to(rows), self.activation) @ self.source_projection.to(rows)
-
-    def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
-        """Adapted by the target adapter, then projected."""
-        context = self._context(rows, among, self.tau_target, self.target_context)
-        return adapt(rows, context, self.target_adapter.to(rows), self.activation) @ self.target_projection.to(rows)
-
-    def _context(self, rows: Tensor, among: Tensor | None, tau: float, known: Neighbourhoods | None) -> Tensor:
-        if self.activation == "none":
-            return rows
-        if among is None and known is not None and known.belong_to(rows):
-            return known.means(rows)
-        return context_vectors(rows, tau, among=among, cap=self.context_cap)
-
-    def arrays(self) -> dict[str, Tensor]:
-        """The four matrices, the settings as numbers, and the neighbours."""
-        settings = [list(SLOPES).index(self.activation), self.tau_source, self.tau_target, self.context_cap or 0]
-        arrays = {name: getattr(self, name) for name in MATRICES}
-        for side in ("source", "target"):
-            context: Neighbourhoods | None = getattr(self, f"{side}_context")
-            if context is not None:
-                arrays |= {f"{side}_context.{name}": array for name, array in vars(context).items()}
-        return arrays | {"settings": torch.tensor(settings, dtype=torch.float64)}
-
-    @classmethod
-    def forms(cls, arrays: dict[str, Tensor]) -> Forms:
-        """Square matrices, four settings, and what is there of neighbours, all or nothing for each side."""
-        forms = {name: ArrayForm(("d", "d")) for name in MATRICES} | {"settings": ArrayForm((4,))}
-        for side in ("source_context", "target_context"):
-            if any(name.startswith(f"{side}.") for name in arrays):
-                n, k, probed = (f"{side}: {size}" for size in ("n + 1", "k", "probed"))
-                forms[f"{side}.offsets"] = ArrayForm((n,), "int64")
-                forms[f"{side}.members"] = ArrayForm((k,), "int64")
-                forms[f"{side}.probe"] = ArrayForm((probed, "d"))
-        return forms
-
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
-        """The inverse of `arrays`."""
-        activation, tau_source, tau_target, cap = arrays["settings"].tolist()
-        if activation not in range(len(SLOPES)) or not cap.is_integer() or not 0 <= cap < 2**31:
-            raise ValueError(f"the settings are {arrays['settings'].tolist()}, which no method has")
-        source_context, target_context = (
-            Neighbourhoods(*(arrays[f"{side}_context.{name}"] for name in NEIGHBOURS))
-            if f"{side}_context.{NEIGHBOURS[0]}" in arrays
-            else None
-            for side in ("source", "target")
-        )
-        for context in (source_context, target_context):
-            if context is not None:
-                context.check()
-        return cls(
-            source_adapter=arrays["source_adapter"],
-            target_adapter=arrays["target_adapter"],
-            source_projection=arrays["source_projection"],
-            target_projection=arrays["target_projection"],
-            activation=list(SLOPES)[int(activation)],
-            tau_source=tau_source,
-            tau_target=tau_target,
-            context_cap=int(cap) or None,
-            source_context=source_context,
-            target_context=target_context,
-        )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Side:
+class Tower:
     """One language: its whole table, the context of every word, and the parameters that move it."""
 
     rows: Tensor
@@ -133,39 +41,3 @@ class Side:
     def matrix(self) -> Tensor:
         """The projection as one matrix."""
         return compose(self.projection) if self.kind == "householder" else self.projection
-
-
-def start_from(mapping: LinearMapping, activation: Activation, kind: Projection) -> dict[str, Tensor]:
-    """Parameters with which the towers do what a linear mapping does, where a word is its own context.
-
-    M = P Q: the symmetric part P goes into the adapter, as (P − I) / slope of σ at 0, the orthogonal part Q into the
-    projection. The linear adapter reproduces M exactly, up to its scale; tanh and the odd sigmoid nearly. Columns that
-    M lacks, where pairs are too few to determine them, are 0, and so is what P leaves of those directions.
-    """
-    parameters = {}
-    matrices = {"source": mapping.source_matrix, "target": mapping.target_matrix}
-    for side, matrix in matrices.items():
-        d = mapping.source_matrix.shape[0]
-        identity = torch.eye(d, dtype=mapping.source_matrix.dtype, device=mapping.source_matrix.device)
-        p, q = polar(identity if matrix is None else pad(matrix, (0, d - matrix.shape[1])))
-        parameters[f"{side}_adapter"] = (p - identity) / SLOPES[activation]
-        parameters[f"{side}_projection"] = decompose(q, d) if kind == "householder" else q
-    return parameters
-
-
-def go_on_from(mapping: TowerMapping, kind: Projection) -> dict[str, Tensor]:
-    """Parameters with which the towers do what trained ones do."""
-    parameters = {"source_adapter": mapping.source_adapter, "target_adapter": mapping.target_adapter}
-    for side, q in (("source", mapping.source_projection), ("target", mapping.target_projection)):
-        parameters[f"{side}_projection"] = decompose(q, len(q)) if kind == "householder" else q
-    return parameters
-
-
-def random_start(d: int, reflections: int, kind: Projection, generator: Generator) -> dict[str, Tensor]:
-    """The paper's start: adapters that do nothing yet, and random rotations."""
-    parameters = {}
-    for side in ("source", "target"):
-        v = torch.randn(reflections, d, generator=generator)
-        parameters[f"{side}_adapter"] = torch.zeros(d, d)
-        parameters[f"{side}_projection"] = v if kind == "householder" else compose(v)
-    return parameters

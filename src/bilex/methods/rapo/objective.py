@@ -1,7 +1,8 @@
-"""Losses of RAPO, with the formulas of the paper."""
+"""The objective (section 3.3): the losses of the paper and their weights."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import torch
@@ -11,6 +12,20 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Distance = Literal["euclidean", "squared"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossWeights:
+    """L = ranking · L_r + λ₁ L_m + λ₂ L2 + orthogonality · ‖A Aᵀ − I‖²."""
+
+    ranking: float
+    by_word: bool
+    """Whether each source word counts alike in L_r, however many translations it has, or each pair."""
+    lambda_1: float
+    distance: Distance
+    lambda_2: float
+    regularize: Literal["adapters", "all"]
+    orthogonality: float
 
 
 def ranking_loss(positive: Tensor, negative: Tensor, valid: Tensor, weight: Tensor) -> Tensor:
@@ -38,3 +53,8 @@ def distance_from_start(parameters: list[Tensor], start: list[Tensor]) -> Tensor
     """L2: the sum of the norms ‖θ − θ₀‖, not squared. From a start of zeros it is the norm itself, as in the paper."""
     norms = [((p - q).square().sum() + 1e-12).sqrt() for p, q in zip(parameters, start, strict=True)]
     return torch.stack(norms).sum()
+
+
+def gram_error(matrix: Tensor) -> Tensor:
+    """A Aᵀ − I: how far a projection (d, d) is from orthogonal."""
+    return matrix @ matrix.T - torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)

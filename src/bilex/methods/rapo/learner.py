@@ -1,0 +1,202 @@
+"""Both towers while they are trained: what is computed anew each epoch, and the losses of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from bilex.methods.rapo.context import find_neighbourhoods
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.objective import distance_from_start, gram_error
+from bilex.methods.rapo.ranking import RankingDirection
+from bilex.methods.rapo.towers import Tower
+from bilex.search.ranks import ranks
+from bilex.storage.array_form import ArrayForm, check_arrays, check_rows
+from bilex.training.negatives import gold_lists
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from bilex.methods.rapo.adapter import Activation
+    from bilex.methods.rapo.context import ContextSettings, Neighbourhoods
+    from bilex.methods.rapo.objective import LossWeights
+    from bilex.methods.rapo.penalties import ApproximatePenalties
+    from bilex.methods.rapo.ranking import Negatives
+    from bilex.methods.rapo.start import Parameters
+    from bilex.methods.rapo.towers import Projection
+    from bilex.training.trace import Trace
+
+SIDES = ("source", "target")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tables:
+    """Both tables with what is the same in every training on them: contexts, and lists of near words for penalties."""
+
+    rows: tuple[Tensor, Tensor]
+    contexts: tuple[Tensor, Tensor]
+    """x̄ of every word; without an adapter the words themselves."""
+    neighbours: tuple[Neighbourhoods | None, Neighbourhoods | None]
+    penalties: tuple[ApproximatePenalties, ...]
+    """One for each direction that is trained."""
+
+    @classmethod
+    def prepare(
+        cls,
+        x: Tensor,
+        z: Tensor,
+        *,
+        context: ContextSettings | None,
+        known: TowerMapping | None,
+        penalties: tuple[ApproximatePenalties, ...],
+        trace: Trace,
+    ) -> Tables:
+        """Find the contexts, unless trained towers (`known`) have them; without settings there are none."""
+        if context is None:
+            return cls(rows=(x, z), contexts=(x, z), neighbours=(None, None), penalties=penalties)
+        found = [_neighbours(side, rows, context, known, trace) for side, rows in zip(SIDES, (x, z), strict=True)]
+        return cls(
+            rows=(x, z),
+            contexts=(found[0].means(x), found[1].means(z)),
+            neighbours=(found[0], found[1]),
+            penalties=penalties,
+        )
+
+
+def _neighbours(
+    side: str, rows: Tensor, settings: ContextSettings, known: TowerMapping | None, trace: Trace
+) -> Neighbourhoods:
+    """Those of the trained towers, if they are of this table and were found with these settings."""
+    before: Neighbourhoods | None = None
+    if known is not None and known.context_settings == settings:
+        before = getattr(known, f"{side}_context")
+    if before is not None and before.belong_to(rows):
+        return before
+    progress = trace.progress(f"neighbours of {side} words", counts=False)
+    return find_neighbourhoods(rows, settings.tau(side), cap=settings.cap, progress=progress)
+
+
+class RankingLearner:
+    """A `Learner` of both towers.
+
+    start: the parameters to begin with, from which L2 is the distance; dev: (q, 2) pairs to choose the epoch by.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        pairs: Tensor,
+        dev: Tensor | None,
+        *,
+        start: Parameters,
+        activation: Activation,
+        projection: Projection,
+        negatives: Negatives,
+        weights: LossWeights,
+        generator: Generator,
+        trace: Trace,
+    ) -> None:
+        self.tables, self.pairs, self.start = tables, pairs, start
+        self.weights, self.generator, self.trace = weights, generator, trace
+        self.dev = None if dev is None else gold_lists(dev)
+        self.parameters = {name: array.clone().requires_grad_() for name, array in start.items()}
+        self.source, self.target = (
+            Tower(
+                rows=rows,
+                context=context,
+                adapter=self.parameters[f"{side}_adapter"],
+                projection=self.parameters[f"{side}_projection"],
+                kind=projection,
+                activation=activation,
+            )
+            for side, rows, context in zip(SIDES, tables.rows, tables.contexts, strict=True)
+        )
+        ways = [(self.source, self.target, pairs), (self.target, self.source, pairs.flip(1))]
+        self.directions = [
+            RankingDirection(*way, penalties=penalties, negatives=negatives, by_word=weights.by_word)
+            for way, penalties in zip(ways, tables.penalties, strict=False)
+        ]
+
+    @property
+    def dev_words(self) -> Tensor:
+        """The different source words of dev: (s,)."""
+        return self.pairs[:0, 0] if self.dev is None else self.dev[0]
+
+    def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
+        """Penalties and hard negatives under the present parameters, and how good these are on dev."""
+        if last and self.dev is None:
+            return {"orthogonality_error": self._orthogonality_error()}
+        x = self.source.mapped(self.source.matrix())
+        z = self.target.mapped(self.target.matrix())
+        progress = self.trace.progress("neighbours across the languages", counts=False)
+        errors = [
+            direction.refresh(queries, keys, epoch, self.generator, progress)
+            for direction, (queries, keys) in zip(self.directions, ((x, z), (z, x)), strict=False)
+        ]
+        figures = {"orthogonality_error": self._orthogonality_error(), "penalty_error": max(errors)}
+        if self.dev is not None:
+            sources, gold = self.dev
+            found = ranks(x[sources], z, gold, bias=-self.directions[0].penalty / 2).double()
+            figures |= {"dev": float((1 / found).mean())}
+            figures |= {f"dev_p_at_{n}": 100 * float((found <= n).double().mean()) for n in (1, 5, 10)}
+        return figures
+
+    def losses(self, batch: Tensor) -> dict[str, Tensor]:
+        """The weighted losses of some pairs."""
+        weights = self.weights
+        a, b = self.source.matrix(), self.target.matrix()
+        parts = [
+            direction.losses(batch, *matrices, weights, self.generator)
+            for direction, matrices in zip(self.directions, ((a, b), (b, a)), strict=False)
+        ]
+        losses = {}
+        if weights.ranking:
+            losses["ranking"] = weights.ranking * torch.stack([part[0] for part in parts]).mean()
+        if weights.lambda_1:
+            losses["pairs"] = weights.lambda_1 * parts[0][1]
+        if weights.lambda_2:
+            names = [name for name in self.start if weights.regularize == "all" or name.endswith("_adapter")]
+            distance = distance_from_start([self.parameters[n] for n in names], [self.start[n] for n in names])
+            losses["l2"] = weights.lambda_2 * distance
+        if weights.orthogonality:
+            losses["orthogonality"] = weights.orthogonality * (
+                gram_error(a).square().sum() + gram_error(b).square().sum()
+            )
+        return losses
+
+    def order(self) -> Tensor:
+        """Pairs of one source word follow each other, so that a batch has few different wrong answers to map."""
+        words = self.directions[0].place
+        return torch.randperm(int(words.max()) + 1, generator=self.generator).to(words)[words].argsort(stable=True)
+
+    def carried(self) -> dict[str, Tensor]:
+        """The lists that penalties are computed from."""
+        return {str(i): p.near for i, p in enumerate(self.tables.penalties) if p.near is not None}
+
+    def carry(self, arrays: dict[str, Tensor]) -> None:
+        """The inverse of `carried`."""
+        for i, array in arrays.items():
+            queries, keys = self.tables.rows if i == "0" else self.tables.rows[::-1]
+            check_arrays({i: array}, {i: ArrayForm((len(keys), "nearest"), "int32")})
+            check_rows(i, array, len(queries))
+            self.tables.penalties[int(i)].near = array.to(self.pairs.device)
+
+    def mapping(self, context: ContextSettings) -> TowerMapping:
+        """The towers as they are now."""
+        return TowerMapping(
+            source_adapter=self.source.adapter.detach(),
+            target_adapter=self.target.adapter.detach(),
+            source_projection=self.source.matrix().detach(),
+            target_projection=self.target.matrix().detach(),
+            activation=self.source.activation,
+            tau_source=context.tau_source,
+            tau_target=context.tau_target,
+            context_cap=context.cap,
+            source_context=self.tables.neighbours[0],
+            target_context=self.tables.neighbours[1],
+        )
+
+    def _orthogonality_error(self) -> float:
+        return max(float(gram_error(tower.matrix()).abs().max()) for tower in (self.source, self.target))

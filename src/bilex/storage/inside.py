@@ -1,0 +1,34 @@
+"""Folders that somebody else may have made: nothing is read or written through links that lead out of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from bilex.errors import AlignmentError
+from bilex.storage.disk import special
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def check_inside(folder: Path, paths: Iterable[Path], *, kind: str | None = None) -> None:
+    """Refuse links that lead out of the folder, and all that is neither a file nor of the kind that is allowed."""
+    for path in paths:
+        if not os.path.lexists(path):
+            continue
+        if path.is_symlink() and not _stays(path, folder):
+            raise AlignmentError(
+                f"{path}: this is a link that leads out of {folder}, where nothing is read or written; put what it "
+                "leads to in its place, or remove it"
+            )
+        if path.exists() and (found := special(path)) not in (None, kind):
+            raise AlignmentError(f"{path}: this is {found}, needed a file; remove it, or align again")
+
+
+def _stays(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # links in a circle lead nowhere
+        return False
