@@ -26,8 +26,9 @@ from unittest import mock
 import torch
 
 from bilex import Trace, align, get_method
-from bilex.methods.rapo.penalties import KeptPenalties
+from bilex.methods.rapo.penalties import ApproximatePenalties
 from bilex.search.topk import topk
+from bilex.training.checkpoint import Checkpoint
 from measuring import Target, begin, options, own_process, peak, report, timed
 from open_directions import two_russians
 
@@ -118,12 +119,12 @@ def stages(trace: Trace, fitting: float) -> dict[str, float]:
 def unhurried() -> AbstractContextManager[Any]:
     """Every list of neighbours is searched in full; the one before only saves the search some time."""
 
-    def search(self: KeptPenalties, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> Found:
+    def search(self: ApproximatePenalties, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> Found:
         found = topk(keys, queries, self.k, known=self.near, progress=progress)
         self.near = found.indices.to(torch.int32)
         return found.values.mean(1), 0.0
 
-    return mock.patch.object(KeptPenalties, "__call__", search)
+    return mock.patch.object(ApproximatePenalties, "__call__", search)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import torch
 
 from bilex.linalg.procrustes import procrustes
 from bilex.retrieval import CSLS, Index
+from bilex.retrieval.csls import csls_bias, local_mean
 from bilex.search.topk import topk
 from bilex.search.with_bias import best_of_near
 from bilex.training.negatives import gold_lists
@@ -51,7 +52,7 @@ def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 
     if near is None:
         found = _best(x[:max_rank], x, z, k).indices[:, 0]
     else:
-        found = best_of_near(x[:max_rank], z, -near.penalties(k)[1] / 2, near.x.part(0, max_rank)).indices[:, 0]
+        found = best_of_near(x[:max_rank], z, csls_bias(near.penalties(k)[1]), near.x.part(0, max_rank)).indices[:, 0]
     sources = (found < max_rank).nonzero()[:, 0]
     cosines = (x[sources] * z[found[sources]]).sum(1, dtype=torch.float64)
     return float(cosines.mean()) if len(sources) else -1.0
@@ -66,7 +67,7 @@ def mean_csls(x: Tensor, z: Tensor, *, words: int = 10_000, most_hits: int = 20,
     Patra, Moniz, Garg, Gormley and Neubig (2019). Bilingual lexicon induction with semi-supervision in non-isometric
     embedding spaces. ACL.
     """
-    own = topk(x[:words], z, k).values.mean(1)
+    own = local_mean(topk(x[:words], z, k).values, k)
     best = _best(x[:words], x, z, k)
     hits = torch.bincount(best.indices[:, 0], minlength=len(z))
     kept = hits[best.indices[:, 0]] <= most_hits
@@ -89,5 +90,5 @@ def agreement(x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, k: i
 
 def _best(queries: Tensor, x: Tensor, z: Tensor, k: int) -> TopK:
     """The best target by CSLS of some mapped source rows, with its cosine less half of its penalty: (q, 1)."""
-    penalty = topk(z, x, k).values.mean(1)
-    return topk(queries, z, 1, bias=-penalty / 2)
+    r = local_mean(topk(z, x, k).values, k)
+    return topk(queries, z, 1, bias=csls_bias(r))

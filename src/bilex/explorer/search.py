@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import torch
 
+from bilex.retrieval.csls import local_mean
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -97,7 +99,7 @@ class Search:
         if len(rows) == len(queries) and self.ready(other):
             known: list[float] = self.penalty(other)[rows].tolist()
             return known
-        found: list[float] = cosines.topk(min(self.k, cosines.shape[1])).values.mean(1).tolist()
+        found: list[float] = local_mean(cosines, self.k).tolist()
         return found
 
 

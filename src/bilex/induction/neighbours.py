@@ -9,6 +9,7 @@ import torch
 
 from bilex.errors import SettingsError
 from bilex.induction.score_dropout import best_of_some
+from bilex.retrieval.csls import csls_bias, local_mean
 from bilex.search.lists import TopK
 from bilex.search.topk import topk, topk_both
 from bilex.search.with_bias import LISTED, best_of_near
@@ -44,7 +45,7 @@ class Near(NamedTuple):
 
     def penalties(self, k: int) -> tuple[Tensor, Tensor]:
         """The r of CSLS of both tables: the means of the k largest products."""
-        r_x, r_z = (near.values[:, :k].contiguous().mean(1) for near in self)
+        r_x, r_z = (local_mean(near.values, k) for near in self)
         return r_x, r_z
 
 
@@ -169,7 +170,7 @@ class Induction:
     ) -> tuple[Tensor, Tensor]:
         """The best key of some queries: (query, key), and how sure it is; near: the nearest keys of all queries."""
         rarity = torch.log(torch.arange(len(keys), device=keys.device, dtype=keys.dtype) + RARE_FROM)
-        bias = -(r_keys + self.frequent * rarity) / 2
+        bias = csls_bias(r_keys + self.frequent * rarity)
         if self._from_lists:
             found = best_of_near(queries[words], keys, bias, TopK(near.values[words], near.indices[words]))
         elif self.keep == 1:

@@ -10,6 +10,7 @@ import torch
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
+from bilex.retrieval.csls import local_mean
 from bilex.search.topk import topk
 from bilex.settings.fields import Choice, Range, SearchSpace
 
@@ -92,7 +93,7 @@ class RCSLS(Method):
     def _nearest(self, queries: Tensor, keys: Tensor, rows: Tensor, place: Tensor | slice) -> tuple[Tensor, Tensor]:
         """Means of the k largest products of each query, and of the rows of these keys; put in their places."""
         near = topk(queries, keys, self.k)
-        return near.values.mean(1)[place], _mean_rows(rows, near.indices)[place]
+        return local_mean(near.values, self.k)[place], _mean_rows(rows, near.indices)[place]
 
 
 class _Once(NamedTuple):

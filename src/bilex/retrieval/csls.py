@@ -21,6 +21,21 @@ if TYPE_CHECKING:
     from bilex.search.lists import TopK
 
 
+def local_mean(cosines: Tensor, k: int) -> Tensor:
+    """r(q), the mean of the k largest cosines of each row.  cosines: (q, m), of all m if m < k; result: (q,).
+
+    This is the one definition of r. The sum is made in float64 and rounded once: it does not depend on the shape of
+    what is summed, nor on the order of the cosines.
+    """
+    largest = cosines.topk(min(k, cosines.shape[1]), dim=1).values
+    return largest.mean(1, dtype=torch.float64).to(cosines.dtype)
+
+
+def csls_bias(r: Tensor) -> Tensor:
+    """B with which q · c + b ranks candidates c as CSLS does: half of 2 q · c − r(c).  r: (m,)."""
+    return -r / 2
+
+
 @dataclass(frozen=True, kw_only=True)
 class CSLS(Retrieval):
     """2 cos(q, c) − r(q) − r(c), where r is the mean of the k largest cosines into the whole other table.
@@ -59,12 +74,7 @@ class CSLS(Retrieval):
         """R over a part of the other table, the clusters near to a candidate, which is at most the r over all of it."""
         k = min(self.k, len(others))
         cosines = probe(candidates, cluster(others, budget=budget), k, budget=budget).values
-        return _mean_of_largest(cosines, k) - ROUNDING
+        return local_mean(cosines, k) - ROUNDING
 
     def _penalty(self, candidates: Tensor, others: Tensor, near: TopK) -> Tensor:
-        return _mean_of_largest(products(candidates, others, near.indices.to(torch.int32)), self.k)
-
-
-def _mean_of_largest(cosines: Tensor, k: int) -> Tensor:
-    largest = cosines.topk(min(k, cosines.shape[1]), dim=1).values
-    return largest.mean(1, dtype=torch.float64).to(cosines.dtype)
+        return local_mean(products(candidates, others, near.indices.to(torch.int32)), self.k)

@@ -12,6 +12,7 @@ from bilex.methods.rapo.mapping import TowerMapping
 from bilex.methods.rapo.objective import distance_from_start, gram_error
 from bilex.methods.rapo.ranking import RankingDirection
 from bilex.methods.rapo.towers import Tower
+from bilex.retrieval.csls import csls_bias
 from bilex.search.ranks import ranks
 from bilex.storage.array_form import ArrayForm, check_arrays, check_rows
 from bilex.training.negatives import gold_lists
@@ -138,7 +139,7 @@ class RankingLearner:
         figures = {"orthogonality_error": self._orthogonality_error(), "penalty_error": max(errors)}
         if self.dev is not None:
             sources, gold = self.dev
-            found = ranks(x[sources], z, gold, bias=-self.directions[0].penalty / 2).double()
+            found = ranks(x[sources], z, gold, bias=csls_bias(self.directions[0].penalty)).double()
             figures |= {"dev": float((1 / found).mean())}
             figures |= {f"dev_p_at_{n}": 100 * float((found <= n).double().mean()) for n in (1, 5, 10)}
         return figures

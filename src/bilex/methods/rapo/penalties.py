@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.retrieval.csls import local_mean
 from bilex.search.clusters import cluster, probe
 from bilex.search.products import products
 from bilex.search.topk import topk
@@ -55,7 +56,7 @@ class ApproximatePenalties:
 
     def _from_lists(self, keys: Tensor, queries: Tensor) -> Tensor:
         assert self.near is not None
-        return _mean_of_largest(products(keys, queries, self.near), self.k)
+        return local_mean(products(keys, queries, self.near), self.k)
 
     def _probe(self, keys: Tensor, queries: Tensor) -> Tensor:
         return self._listed(probe(keys, cluster(queries), self.width, probes=PROBES))
@@ -65,14 +66,10 @@ class ApproximatePenalties:
 
     def _listed(self, found: TopK) -> Tensor:
         self.near = found.indices.to(torch.int32)
-        return _mean_of_largest(found.values, self.k)
+        return local_mean(found.values, self.k)
 
     def _error(self, found: Tensor, keys: Tensor, queries: Tensor) -> float:
         """By how much penalties are off, on average of a sample of them."""
         some = torch.arange(0, len(keys), max(1, len(keys) // SAMPLE), device=keys.device)
-        exact = topk(keys[some], queries, self.k).values.mean(1)
+        exact = local_mean(topk(keys[some], queries, self.k).values, self.k)
         return float((exact - found[some]).abs().mean())
-
-
-def _mean_of_largest(values: Tensor, k: int) -> Tensor:
-    return values.topk(min(k, values.shape[1]), dim=1).values.mean(1)

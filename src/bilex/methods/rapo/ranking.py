@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.methods.rapo.objective import pair_loss, ranking_loss
+from bilex.retrieval.csls import csls_bias
 from bilex.training.negatives import gold_lists, hard_negatives, is_gold
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class RankingDirection:
         if epoch < self.negatives.warm_up:
             self.hard = self._random(generator, len(self.words), count)
         else:
-            self.hard = hard_negatives(queries[self.words], keys, self.gold, count, bias=-self.penalty / 2)
+            self.hard = hard_negatives(queries[self.words], keys, self.gold, count, bias=csls_bias(self.penalty))
         return error
 
     def losses(
