@@ -95,9 +95,8 @@ class LexiconIndex(Displayed):
         covered, swapped = self.pairs_covered, self.pairs_swapped
         if swapped >= 10 and swapped > 3 * covered:
             raise LexiconError(
-                f"{self.name} seems to run from target to source: {covered} of {self.pairs_total} pairs fit as given, "
-                f"{swapped} when swapped; swap the two tables, the dictionary's columns or "
-                "the direction"
+                f"{self.name} seems to run from target to source: {covered:,} of {self.pairs_total:,} pairs fit as "
+                f"given, {swapped:,} when swapped; swap the two tables, the dictionary's columns or the direction"
             )
         if covered < minimum:
             raise LexiconError(self._too_few(minimum))
@@ -107,7 +106,7 @@ class LexiconIndex(Displayed):
         sizes = " and ".join(f"{size:,}" for size in self.vocabulary_sizes)
         missing = (*self.missing_both.words, *self.missing_source.words, *self.missing_target.words)
         return (
-            f"{self.name}: {self.pairs_covered} of {self.pairs_total} pairs are in both vocabularies "
+            f"{self.name}: {self.pairs_covered:,} of {self.pairs_total:,} pairs are in both vocabularies "
             f"({sizes} words), needed at least {minimum}; not found: {_examples(missing)}. Check letter case "
             "(--fold-case), read more words (--max-words), and that the dictionary is for these two languages"
         )
@@ -115,17 +114,17 @@ class LexiconIndex(Displayed):
     def summary(self) -> list[str]:
         """The account in lines for people."""
         lines = [
-            f"{self.pairs_covered} of {self.pairs_total} pairs are in both vocabularies",
-            f"{self.sources_covered} of {self.sources_total} source words have a translation there",
+            f"{self.pairs_covered:,} of {self.pairs_total:,} pairs are in both vocabularies",
+            f"{self.sources_covered:,} of {self.sources_total:,} source words have a translation there",
         ]
         missing = {"source": self.missing_source, "target": self.missing_target, "source and target": self.missing_both}
         for side, found in missing.items():
             if found.pairs:
-                lines.append(f"{found.pairs} pairs lack the {side} word: {_examples(found.words)}")
+                lines.append(f"{found.pairs:,} pairs lack the {side} word: {_examples(found.words)}")
         if self.duplicates:
-            lines.append(f"{self.duplicates} repeated pairs dropped")
+            lines.append(f"{self.duplicates:,} repeated pairs dropped")
         if self.folded:
-            lines.append(f"{self.folded} words matched only by folding case")
+            lines.append(f"{self.folded:,} words matched only by folding case")
         return lines
 
     def to_json(self) -> dict[str, object]:

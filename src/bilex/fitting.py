@@ -187,7 +187,7 @@ def collect(
     if spelling is not None:
         train = _with_spelling(train, source, target, spelling)
     if method is None:
-        found = None if train is None else len(train.index(source, target, fold_case=fold_case).gold)
+        found = None if train is None else train.index(source, target, fold_case=fold_case).sources_covered
         method, why = choose(found, only_spelling=not given, fast=fast, settings=settings)
     else:
         method = get_method(method, settings)

@@ -148,7 +148,7 @@ def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float],
 def say(*lines: str) -> None:
     """Tell a person something on stderr."""
     for line in lines:
-        click.echo(printable(line, keep="\n"), err=True)
+        click.echo(printable(line, keep="\n"), file=sys.stderr)  # named, so that a bar that is shown makes way for it
 
 
 def show(*lines: str) -> None:

@@ -84,8 +84,15 @@ def train(
         if run.finished:
             return run.finish()
         part = trace.span(run.epoch / schedule.epochs, (run.epoch + 1) / schedule.epochs)
-        run.train_epoch(part.progress(f"epoch {run.epoch + 1} of at most {schedule.epochs}"))
+        run.train_epoch(part.progress(_label(run.epoch + 1, schedule, stage)))
         trace.checkpoint(run.arrays(), **stage, **run.values())
+
+
+def _label(epoch: int, schedule: Schedule, stage: dict[str, Value]) -> str:
+    """For a progress display; the last training, on all words, does not end early."""
+    if stage.get("stage") == "refit":
+        return f"last training, epoch {epoch} of {schedule.epochs}"
+    return f"epoch {epoch} of at most {schedule.epochs}"
 
 
 class _Run:
