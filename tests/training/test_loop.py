@@ -91,6 +91,18 @@ def test_dev_is_smoothed():
     assert run(dev=[0.1, 0.9, 0.1, 0.1, 0.6, 0.6, 0.6], smooth=3)[1] == 6
 
 
+@pytest.mark.parametrize(
+    ("stage", "label"), [("choose", "epoch {} of at most 2"), ("refit", "last training, epoch {} of 2")]
+)
+def test_the_last_training_is_told_from_the_first(stage, label):
+    told = []
+    trace = Trace(watcher=lambda name, share: told.append((name, share)))
+    schedule = Schedule(pairs=10, epochs=2, planned=2, batch=5, learning_rate=0.1, decay=False, patience=5, smooth=1)
+    generator = torch.Generator().manual_seed(0)
+    train(Toy(generator), schedule, generator=generator, trace=trace, stage={"stage": stage}, state=None)
+    assert told == [(label.format(number), share) for number, share in ((1, 0.25), (1, 0.5), (2, 0.75), (2, 1))]
+
+
 def test_no_epochs():
     learner, best, trace = run(epochs=0)
     assert (best, len(trace.records)) == (0, 1)
