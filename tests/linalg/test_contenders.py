@@ -13,9 +13,10 @@ def tables(q, m, d, rng_seed=0):
 
 @pytest.mark.parametrize("listed", [1, 3, 15])
 @pytest.mark.parametrize("spread", [0.0, 0.05, 1.0, 100.0])
-def test_the_best_of_all(spread, listed, monkeypatch):
+@pytest.mark.parametrize("q", [60, 300])
+def test_the_best_of_all(q, spread, listed, monkeypatch):
     monkeypatch.setattr(contenders, "AT_ONCE", 7)
-    queries, keys = tables(60, 200, 8)
+    queries, keys = tables(q, 200, 8)
     bias = spread * torch.randn(200, generator=torch.Generator().manual_seed(1))
     found = best_of_near(queries, keys, bias, topk(queries, keys, listed))
     expected = topk(queries, keys, 1, bias=bias)
