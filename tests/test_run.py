@@ -324,3 +324,12 @@ def test_describe_and_check_free(saved, tmp_path):
     bilex.run.check_free(tmp_path / "new")
     with pytest.raises(AlignmentError):
         bilex.run.check_free(saved)
+
+
+@pytest.mark.parametrize("provenance", [{"protocol": 3}, {"inputs": {}}], ids=str)
+def test_a_provenance_that_could_not_be_opened_again_is_refused(alignment, tmp_path, provenance):
+    """Before anything is written."""
+    made = dataclasses.replace(alignment, provenance=alignment.provenance | provenance)
+    with pytest.raises(AlignmentError, match=r"could not be opened again \(its provenance: .*; align again"):
+        made.save(tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []

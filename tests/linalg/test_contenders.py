@@ -44,6 +44,16 @@ def test_few_keys_are_searched_again(monkeypatch):
     assert sum(searched) < 0.1 * len(queries) * len(keys)
 
 
+def test_progress_goes_to_the_end_and_never_beyond(monkeypatch):
+    monkeypatch.setattr(contenders, "AT_ONCE", 7)
+    (queries, keys), seen = tables(60, 200, 8), []
+    bias = torch.linspace(-1, 1, 200)
+    best_of_near(queries, keys, bias, topk(queries, keys, 3), progress=lambda done, of: seen.append((done, of)))
+    assert len(seen) > 5
+    assert seen == sorted(seen)
+    assert seen[-1] == (60, 60)
+
+
 def test_one_outlier_does_not_hide_behind_its_low_product():
     """The key with by far the highest bias is the farthest of all."""
     queries, keys = tables(1, 50, 4)
