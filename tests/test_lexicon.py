@@ -352,6 +352,12 @@ class TestIndex:
             index.require_usable()
         lexicon.swapped().index(source, target).require_usable()
 
+    def test_one_word_on_the_other_side_makes_no_swapped_pair(self):
+        """As a name that both languages have."""
+        lexicon = Lexicon.from_pairs([("a", "x"), *((f"t{i}", "gone") for i in range(20)), ("b", "s")])
+        source, target = Words(["a", "s"]), Words(["x", *(f"t{i}" for i in range(20))])
+        assert lexicon.index(source, target).require_usable().pairs_covered == 1
+
     def test_a_few_swapped_pairs_are_no_proof(self):
         lexicon = Lexicon.from_pairs([("a", "x"), *((f"t{i}", f"s{i}") for i in range(9))])
         source, target = Words(["a", *(f"s{i}" for i in range(9))]), Words(["x", *(f"t{i}" for i in range(9))])

@@ -37,6 +37,15 @@ def test_a_native_table_and_a_dictionary_are_read_where_they_are(write, tmp_path
     assert not store.folder.exists()
 
 
+@pytest.mark.parametrize(("name", "comment"), [("train.tsv", "#"), ("en-fr.0-5000.txt", None)])
+def test_what_a_comment_begins_with_is_told_by_the_name_of_a_dictionary(tmp_path, store, name, comment):
+    """A table has no comments. Those of MUSE have none either, and words such as #tag."""
+    for kind, expected in (("dictionary", comment), ("table", None)):
+        path = tmp_path / (name if kind == "dictionary" else "x.safetensors")
+        path.write_text("a\tb\n", encoding="utf-8")
+        assert store.prepare(given(path, kind=kind)).comment == expected
+
+
 def test_other_tables_are_converted_once(write, world, tmp_path, store):
     wanted = given(tmp_path / "z.vec", max_words=50)
     ready = store.prepare(wanted)

@@ -42,6 +42,16 @@ def test_writes_a_run_and_says_so(bilex, inputs, output, world, alignment):
     assert opened.provenance["inputs"]["rng_seed"] == 0
 
 
+@pytest.mark.parametrize("other", [["--method", "rapo"], ["--unsupervised"], ["--settings", "best.toml"]], ids=" ".join)
+def test_fast_is_a_method_of_its_own(refused, inputs, output, tmp_path, monkeypatch, other):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "best.toml").write_text('method = "rapo"\n')
+    assert "--fast names a method; leave it out" in refused(
+        "align", *inputs, "--fast", *other, "--output", output, code=2
+    )
+    assert not output.exists()
+
+
 def test_json(bilex, inputs, output):
     found = bilex("align", *inputs, "--fast", "--output", output, "--json").json
     assert (found["run"], found["method"]) == (str(output), "procrustes")

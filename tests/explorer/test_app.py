@@ -114,6 +114,18 @@ def test_decide_undo_and_export(client):
     assert client.get("/api/export?what=../run").status_code == 422
 
 
+def test_undo_shows_what_was_decided_before(client):
+    pair = {"source": "a", "suggestion": "b"}
+    for verdict in ("accepted", "rejected"):
+        decide(client, **pair, verdict=verdict)
+    told = client.post("/api/undo").json()
+    assert (told["undone"], told["decision"]["verdict"]) == (pair, "accepted")
+    told = client.post("/api/undo").json()
+    assert (told["undone"], told["decision"]) == (pair, None)
+    told = client.post("/api/undo").json()
+    assert (told["undone"], told["decision"]) == (None, None)
+
+
 def test_a_lexicon_is_downloaded_without_what_a_line_cannot_hold(client, monkeypatch):
     entries = [Entry("a\tb", "x", 0.5, 1), Entry("a", "x\ny", 0.5, 1), Entry("a", "x", 0.5, 1)]
     monkeypatch.setattr(type(client.explorer), "lexicon", lambda _: entries)

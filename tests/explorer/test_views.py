@@ -1,6 +1,7 @@
 """What the page shows, entry by entry, against what the mapped vectors say when it is written out plainly."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import torch
 
 from bilex.explorer import views
 from bilex.explorer.chart import plane
-from bilex.explorer.corrections import Decision
+from bilex.explorer.corrections import Corrections, Decision
+from bilex.explorer.explorer import Explorer
 from bilex.explorer.search import Ranked
 
 OTHER = {"source": "target", "target": "source"}
@@ -45,6 +47,14 @@ def lexicon(truth):
         }
         for i, j in enumerate(targets)
     ]  # fmt: skip
+
+
+def test_a_run_of_which_nothing_is_known(alignment, tmp_path):
+    """As one made in Python, and not by `align`."""
+    opened = Explorer(replace(alignment, provenance={}, folder=None, _indexes={}), Corrections(tmp_path / "c.sqlite"))
+    shown = views.run_view(opened)
+    opened.close()
+    assert (shown["run"], shown["method"], shown["words"]) == ("", "", {"source": 160, "target": 160})
 
 
 def test_every_entry_shows_its_own_doubts_and_no_others(explorer, lexicon):

@@ -40,6 +40,9 @@ def test_right_and_wrong_answers_are_so(report, world):
     assert all(example.answers[0] in gold[example.word] and example.rank == 1 for example in report.right)
     assert report.wrong
     assert all(example.answers[0] not in gold[example.word] and example.rank > 1 for example in report.wrong)
+    for shown in (report.right, report.wrong):
+        rows = [world.source.words.index(example.word) for example in shown]
+        assert rows == sorted(rows), "the most frequent first"
     scores = [example.score for example in report.gaps]
     assert scores == sorted(scores, reverse=True)
 
