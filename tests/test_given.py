@@ -58,6 +58,16 @@ def test_found_ones_come_after_given_ones(contrary, source):
     assert [target for target, *_ in listed] == expected[: max(4, len(given))]
 
 
+def test_backward_given_ones_are_ordered_by_their_scores(world):
+    several = [("s1", "t7"), ("s2", "t7"), ("no vector", "t7"), ("s3", "t7"), ("s4", "t7")]
+    made = align(world.source, world.target, [*world.train, *several], method="procrustes", measured=False)
+    entries = [entry for entry in made.induce(direction="backward") if entry.source == "t7"]
+    assert {"s1", "s2", "s3", "s4", "no vector"} <= {entry.target for entry in entries}
+    assert entries[-1].target == "no vector"
+    scores = [entry.score for entry in entries[:-1]]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_mutual_cuts_only_what_was_found(contrary):
     entries = contrary.induce(mutual=True)
     plain = {entry[:2] for entry in contrary.induce(mutual=True, given=False)}

@@ -55,12 +55,18 @@ def with_given(
     retrieval: Retrieval | None = None,
     max_rank: int | None = None,
 ) -> list[Entry]:
-    """A lexicon with the given translations first, in order of the sources' frequency; those without a vector last."""
+    """A lexicon with the given translations first, in order of the sources' frequency; those without a vector last.
+
+    Several given for one source are in the order of the dictionary, backward by their scores: the lines of a dictionary
+    say which translation of a source word comes first, and nothing of the other direction.
+    """
     given = given_entries(alignment, direction=direction, max_rank=max_rank)
+    given = scored(alignment, given, direction=direction, retrieval=retrieval)
+    if direction == "backward":
+        given.sort(key=lambda entry: math.inf if math.isnan(entry.score) else -entry.score)
     merged = put_first(found, given, n=n)
     place = _tables(alignment, direction)[0].index
-    merged.sort(key=lambda entry: place.get(entry.source, len(place)))
-    return scored(alignment, merged, direction=direction, retrieval=retrieval)
+    return sorted(merged, key=lambda entry: place.get(entry.source, len(place)))
 
 
 def given_entries(

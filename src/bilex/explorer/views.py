@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -62,11 +63,13 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
 
 
 def given_view(explorer: Explorer, side: Side, word: str, row: int | None) -> list[dict[str, Any]]:
-    """What the dictionary gives for a word, in its order; with figures, where both words have a vector."""
+    """What the dictionary gives for a word, in the order of the lexicon; with figures, where both have a vector."""
     words, rows = explorer.given[side].get(word, []), explorer.given_rows(side, word)
     found = explorer.rate(side, row, rows) if rows and row is not None else None
     rated = {} if found is None else {c["word"]: c for c in candidates_view(explorer, side, word, row, found)}
     decisions = explorer.corrections.current()
+    if side == "target":
+        words = sorted(words, key=lambda given: -rated[given]["score"] if given in rated else math.inf)
     return [
         rated.get(given)
         or {
