@@ -135,22 +135,29 @@ class LexiconIndex(Displayed):
         return {key: getattr(self, key) for key in counted} | listed | {"vocabulary_sizes": list(self.vocabulary_sizes)}
 
 
-class _Lookup:
-    """Rows by word, exact first; remembers the words found only by folding."""
+class Lookup:
+    """Rows by word, exact first; remembers the words that `count` found only by folding."""
 
     def __init__(self, table: Vocabulary, fold_case: bool) -> None:
         self.size = len(table)
-        self.rows = table.index
+        self.words, self.rows = table.words, table.index
         self.folded_rows: dict[str, int] = {}
         self.folded: set[str] = set()
         for row, word in enumerate(table.words if fold_case else ()):
             self.folded_rows.setdefault(word.casefold(), row)
 
     def find(self, word: str) -> int | None:
+        """The row of a word, if it has one."""
         row = self.rows.get(word)
         return self.folded_rows.get(word.casefold()) if row is None and self.folded_rows else row
 
+    def spelling(self, word: str) -> str:
+        """The word as the table has it, where it has it."""
+        row = self.find(word)
+        return word if row is None else self.words[row]
+
     def count(self, word: str) -> int | None:
+        """The same, remembered."""
         row = self.find(word)
         if row is not None and word not in self.rows:
             self.folded.add(word)
@@ -159,10 +166,10 @@ class _Lookup:
 
 def find_pairs(lexicon: Lexicon, source: Vocabulary, target: Vocabulary, *, fold_case: bool) -> LexiconIndex:
     """Find the pairs in two tables; exactly, or with `fold_case` also by `str.casefold`, first row first."""
-    return _find(lexicon, _Lookup(source, fold_case), _Lookup(target, fold_case))
+    return _find(lexicon, Lookup(source, fold_case), Lookup(target, fold_case))
 
 
-def _find(lexicon: Lexicon, source: _Lookup, target: _Lookup) -> LexiconIndex:
+def _find(lexicon: Lexicon, source: Lookup, target: Lookup) -> LexiconIndex:
     covered: dict[tuple[int, int], None] = {}
     sources: dict[str, int] = {}
     missing: dict[str, list[tuple[str, str]]] = {"source": [], "target": [], "both": []}

@@ -25,6 +25,7 @@ from bilex.array_form import all_finite
 from bilex.disk import why
 from bilex.errors import AlignmentError, SettingsError, TableError, reason
 from bilex.files import replacing_folder
+from bilex.given import given_pairs
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
@@ -94,6 +95,14 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
         raise AlignmentError(f"{path}: cannot be written: {reason}; no run was left behind") from error
 
 
+def dictionary(path: str | PathLike[str]) -> Lexicon | None:
+    """What a run was given to learn from, if anything, without its tables; a dev dictionary of its own is not."""
+    path, description = Path(path), describe(path)
+    apart = description["inputs"]["dev"] is not None
+    found = given_pairs(_load_train(path, description), None if apart else _load_dev(path), description)
+    return found if len(found) else None
+
+
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
     """Open a run folder, if it is as it was saved and everything in it is in the form that it has to be."""
     from bilex.fitting import choose_device
@@ -111,7 +120,7 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
             target_normalizer=normalizers[1],
             mapping=mapping,
             train=_load_train(path, description),
-            dev=Lexicon.read(path / DEV, separator="tab") if (path / DEV).exists() else None,
+            dev=_load_dev(path),
             trace=Trace.read(path / TRACE),
             provenance={name: value for name, value in description.items() if name not in _OWN},
             device=place,
@@ -162,6 +171,10 @@ def _load_train(path: Path, description: dict[str, Any]) -> Lexicon:
     if description["inputs"]["train"]["pairs"] == 0:
         return Lexicon.from_pairs([])
     return Lexicon.read(path / TRAIN, separator="tab")
+
+
+def _load_dev(path: Path) -> Lexicon | None:
+    return Lexicon.read(path / DEV, separator="tab") if (path / DEV).exists() else None
 
 
 def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:

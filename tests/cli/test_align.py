@@ -358,6 +358,62 @@ def test_an_output_that_exists_is_refused_before_any_work(refused, run, inputs, 
     assert contents(run) == before
 
 
+class TestCorrections:
+    @pytest.fixture
+    def decided(self, run, world):
+        from bilex.explorer.corrections import Corrections
+
+        corrections = Corrections(run / "corrections.sqlite")
+        corrections.decide(*world.train.pairs[0], "rejected")
+        corrections.decide("s100", "t1", "corrected", target=["t2", "new word"])
+        corrections.close()
+        return run
+
+    def test_learns_from_them_in_one_step(self, bilex, inputs, decided, output, world):
+        result = bilex("align", *inputs, "--corrections", decided, "--fast", "--output", output, "--json")
+        said = f"with the decisions in {decided / 'corrections.sqlite'}: 0 accepted, 1 rejected, 1 corrected\n"
+        assert said in result.err
+        assert result.json["corrections"]["corrected"] == 1
+        expected = [*world.train.pairs[1:], ("s100", "t2"), ("s100", "new word")]
+        assert list(Alignment.load(output).train) == expected
+        exported = bilex("explore", decided, "--export", "-", "--with-train").out
+        assert exported.splitlines() == ["\t".join(pair) for pair in expected], "the way of two steps leads there too"
+
+    def test_with_the_dictionary_of_the_run(self, bilex, inputs, decided, output, world):
+        result = bilex("align", *inputs[:2], "--corrections", decided, "--fast", "--output", output)
+        assert f"; the dictionary is that of {decided} (80 pairs)\n" in result.err
+        assert len(Alignment.load(output).train) == 81
+
+    def test_a_run_is_resumed_if_they_are_the_same(self, bilex, refused, inputs, decided, output, tmp_path):
+        from bilex.explorer.corrections import Corrections
+
+        file = (decided / "corrections.sqlite").rename(tmp_path / "mine.sqlite")
+        args = ["align", *inputs, "--fast", "--output", output, "--resume"]
+        assert bilex(*args, "--corrections", file).code == 0
+        file = file.rename(tmp_path / "moved.sqlite")
+        assert "is finished already" in bilex(*args, "--corrections", file).err
+        assert "was made with another train, corrections;" in refused(*args)
+        corrections = Corrections(file)
+        corrections.decide("s3", "t150", "rejected")
+        corrections.close()
+        assert "was made with another corrections;" in refused(*args, "--corrections", file)
+
+    def test_refused(self, refused, inputs, run, output, tmp_path):
+        assert "there are no corrections yet" in refused("align", *inputs, "--corrections", run, "--output", output)
+        absent = tmp_path / "absent"
+        assert "there are no corrections yet" in refused("align", *inputs, "--corrections", absent, "--output", output)
+        message = refused("align", *inputs[:2], "--unsupervised", "--corrections", run, "--output", output, code=2)
+        assert "leave out --train and --corrections" in message
+        assert not output.exists()
+
+    def test_runs_of_earlier_versions_know_nothing_of_them(self, bilex, inputs, run):
+        file = run / "alignment.json"
+        told = json.loads(file.read_text())
+        del told["inputs"]["corrections"], told["spelt_alike"]
+        file.write_text(json.dumps(told))
+        assert "is finished already" in bilex("align", *inputs, "--fast", "--output", run, "--resume").err
+
+
 class TestResume:
     def test_a_finished_run_is_left_as_it_is(self, bilex, run, inputs):
         before = contents(run)

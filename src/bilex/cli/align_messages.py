@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bilex.cli.explore import counted_decisions
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -39,6 +41,17 @@ def expected_seconds(inputs: Inputs, device: str) -> float | None:
         source_words=len(inputs.coverage.gold),
         threads=torch.get_num_threads(),
     )
+
+
+def decisions(inputs: Inputs, train: Path | None) -> list[str]:
+    """Which decisions are learnt from, and with which dictionary where none was named."""
+    found = inputs.corrections
+    if found is None:
+        return []
+    said = f"with the decisions in {found.file}: {counted_decisions(found.counts)}"
+    if train is not None or found.dictionary is None:
+        return [said]
+    return [f"{said}; the dictionary is that of {found.file.parent} ({len(found.dictionary):,} pairs)"]
 
 
 def before(inputs: Inputs, seconds: float | None) -> list[str]:

@@ -100,20 +100,30 @@ def read_table(path: Path, max_words: int | None) -> EmbeddingTable:
 
 
 def read_inputs(
-    source: Path, target: Path, train: Path | None, dev: Path | None, *, max_words: int | None, **more: Any
+    source: Path,
+    target: Path,
+    train: Path | None,
+    dev: Path | None,
+    *,
+    max_words: int | None,
+    corrections: Path | None = None,
+    **more: Any,
 ) -> Inputs:
     """The inputs of an alignment from their files; `more` are those that are in no file."""
+    from bilex.decisions import Decisions
     from bilex.fitting import collect
     from bilex.lexicon import Lexicon
 
-    for path in (source, target, train, dev):
+    for path in (source, target, train, dev, corrections):
         if path is not None:
             require_utf8_name(path.resolve())  # the run will name it
+    decided = None if corrections is None else Decisions.read(corrections)
     return collect(
         read_table(source, max_words),
         read_table(target, max_words),
         None if train is None else Lexicon.read(train),
         dev=None if dev is None else Lexicon.read(dev),
+        corrections=decided,
         **more,
     )
 
