@@ -50,10 +50,22 @@ def refuse(message):
     raise TableError(message)
 
 
+def refuse_unescaped():
+    raise UnescapedError("")
+
+
+class UnescapedError(TableError):
+    """One that goes round `printable`, through which all others are made."""
+
+    def __str__(self):
+        return "a\x1b[31m"
+
+
 def test_a_result_and_a_refusal_are_right(outcome):
     assert outcome(lambda folder: None) == outcome(lambda folder: (folder / "a").read_bytes(), a=b"1")
-    found = outcome(lambda folder: refuse("no table"))
-    assert (found.fault, found.refused) == (None, True)
+    for message in ("no table", "what is quoted, \x1b[31m, is escaped by the error itself"):
+        found = outcome(lambda folder, message=message: refuse(message))
+        assert (found.fault, found.refused) == (None, True)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +78,7 @@ def test_a_result_and_a_refusal_are_right(outcome):
         (lambda folder: targets.check_finite(np.array([np.inf])), "result has numbers that are not finite"),
         (lambda folder: targets.check_json('{"a": Infinity}'), "the JSON holds Infinity"),
         (lambda folder: refuse(""), "a message without words"),
-        (lambda folder: refuse("a\x1b[31m"), "a message holds '\\x1b'"),
+        (lambda folder: refuse_unescaped(), "a message holds '\\x1b'"),
     ],
 )
 def test_anything_else_is_a_fault(outcome, use, kind):
