@@ -81,6 +81,8 @@ def test_directions_can_be_those_of_another_suite(write):
         (HEAD + PROCRUSTES, "there are no directions"),
         (HEAD + SAMPLE, "there are no systems"),
         ("title = ", "cannot be read"),
+        ("title = " + "[" * 100_000, "cannot be read: .*recursion.*; correct it there"),
+        ("title = " + "9" * 5000, "cannot be read: .*digits.*; correct it there"),
         (HEAD + "systems = 3\n" + SAMPLE, "systems is 3; needed an array of tables"),
         (HEAD + "directions.x = 3\n" + PROCRUSTES, "direction x: is 3; needed a table"),
         (HEAD + '[directions."a/b"]\nsample = "en-fr"\n' + PROCRUSTES, "direction a/b: its name goes into file names"),

@@ -60,7 +60,7 @@ def _locate(name: str, base: Path) -> Path:
 def _load(path: Path) -> TomlTable:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SuiteError(f"{path}: cannot be read: {error}; correct it there") from None
     table = TomlTable(path.name, "the suite", found)
     return table.only("title", "notes", "directions_from", "directions", "defaults", "systems")
