@@ -67,6 +67,9 @@ def test_directions_can_be_those_of_another_suite(write):
     write(HEAD + SAMPLE + PROCRUSTES, "one.toml")
     path = write(HEAD + 'directions_from = "one.toml"\n' + PROCRUSTES, "two.toml")
     assert Suite.read(path).directions["en-fr"].source.name == "en"
+    path = write(HEAD + f'directions_from = "{"x" * 5000}.toml"\n' + PROCRUSTES, "four.toml")
+    with pytest.raises(SuiteError, match=r"x\.toml: there is no such file; suites that come with bilex"):
+        Suite.read(path)
     path = write(HEAD + 'directions_from = "two.toml"\n' + PROCRUSTES, "three.toml")
     with pytest.raises(SuiteError, match=r"two\.toml has its directions from elsewhere"):
         Suite.read(path)

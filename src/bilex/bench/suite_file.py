@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.bench.direction_table import read_direction
 from bilex.bench.suite import Direction, Suite, System, slug
 from bilex.bench.toml_table import TomlTable
+from bilex.disk import is_file
 from bilex.errors import SettingsError, SuiteError
 from bilex.suggest import suggestion
 
@@ -52,7 +53,7 @@ def _locate(name: str, base: Path) -> Path:
         raise SuiteError(
             f"there is no suite {name!r}{suggestion(name, shipped())}; give one of {known}, or a .toml file"
         )
-    if not (base / name).is_file():
+    if not is_file(base / name):
         raise SuiteError(f"{base / name}: there is no such file; suites that come with bilex: {known}")
     return base / name
 
