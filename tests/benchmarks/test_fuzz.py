@@ -18,8 +18,8 @@ from fuzzing.targets import Target
 from fuzzing.workers import Limits, try_input
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz.py"
-INPUTS = 1500
-CLEAN = ["dictionary", "settings", "text", "glove", "word2vec", "gzipped-text", "gzipped-word2vec"]
+INPUTS = 4000
+"""So many take less than half a minute."""
 
 
 def fuzz(*args):
@@ -27,9 +27,8 @@ def fuzz(*args):
 
 
 def test_damaged_files_are_refused_or_give_finite_numbers(tmp_path):
-    """More inputs, of other seeds and all targets: python benchmarks/fuzz.py --rng-seed N."""
-    named = [argument for name in CLEAN for argument in ("--target", name)]
-    ended = fuzz("--inputs", INPUTS, "--jobs", 1, "--seconds-each", 60, "--folder", tmp_path, *named)
+    """Of every kind; more inputs, of other seeds: python benchmarks/fuzz.py --rng-seed N."""
+    ended = fuzz("--inputs", INPUTS, "--jobs", 1, "--seconds-each", 60, "--folder", tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert f"\n{INPUTS:,} inputs in " in ended.stdout
 
