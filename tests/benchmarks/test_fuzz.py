@@ -19,7 +19,7 @@ from fuzzing.workers import Limits, try_input
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz.py"
 INPUTS = 4000
-"""So many take less than half a minute."""
+"""So many take less than a minute."""
 
 
 def fuzz(*args):
