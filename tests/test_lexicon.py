@@ -128,6 +128,13 @@ class TestReading:
         with pytest.raises(LexiconError, match=rf"pairs\.txt:{line}: found .*{found}"):
             read(content)
 
+    @pytest.mark.parametrize("separator", ["\t", " ", ","])
+    def test_a_line_of_megabytes_is_not_taken_apart(self, read, separator):
+        """As of a file with other line ends, or of none."""
+        with pytest.raises(LexiconError, match=r":2: found a line of 2,000,000 characters, 'x") as caught:
+            read("a\tb\n" + f"x{separator}" * 10**6 + "\n")
+        assert len(str(caught.value)) < 500
+
     def test_a_chosen_separator_is_held_to(self, read):
         with pytest.raises(LexiconError, match=r":1: found 3 columns in 'ice cream glace'.*need tab or comma"):
             read("ice cream glace\n", separator="space")

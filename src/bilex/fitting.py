@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from bilex.alignment import Alignment
+from bilex.array_form import all_finite
 from bilex.coverage import Lookup
 from bilex.decisions import Decisions
 from bilex.default import check_settings, choose
@@ -357,8 +358,9 @@ def _count_spelt_alike(inputs: Inputs, train: Lexicon, dev: Lexicon | None) -> d
 
 def _check_finite(rows: Tensor, table: EmbeddingTable, side: str) -> None:
     """Readers refuse such numbers; arrays that a program hands in may have them."""
-    wrong = (~rows.isfinite().all(1)).nonzero()[:, 0]
-    if len(wrong):
+    if not all_finite(rows):
+        given = torch.from_numpy(table.rows).isfinite().all(1)  # one such number in a table is one in all centred rows
+        wrong = (~(rows.cpu().isfinite().all(1) if given.all() else given)).nonzero()[:, 0]
         word = table.words[int(wrong[0])]
         raise TableError(f"the {side} table has numbers that are not finite, first in the row of {word!r}; remove it")
 

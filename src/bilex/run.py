@@ -154,14 +154,15 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
 
 def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:
     file, told = path / f"{side}.safetensors", description["inputs"][side]
-    table = EmbeddingTable.read(file)
+    try:
+        table = EmbeddingTable.read(file)
+    except TableError as error:
+        raise AlignmentError(f"{error} (it is a file of a run: {AGAIN})") from error
     if (len(table), table.dim) != (told["words"], told["dim"]):
         raise AlignmentError(
             f"{file}: has {len(table):,} words of {table.dim} dimensions, and the run was made of {told['words']:,} of "
             f"{told['dim']}; {AGAIN}"
         )
-    if not all_finite(torch.from_numpy(table.rows)):
-        raise AlignmentError(f"{file}: damaged, it has numbers that are not finite; {AGAIN}")
     subwords = description["subwords"][side]
     return table if subwords is None else dataclasses.replace(table, subwords=LaterSubwords(Path(subwords), table.dim))
 

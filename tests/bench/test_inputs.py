@@ -123,3 +123,9 @@ def test_some_pairs_are_of_different_words_in_both_tables(world):
     assert set(drawn) <= set(world.train)
     assert drawn == some_pairs(world.train, world.source, world.target, 20, rng_seed=1)
     assert drawn != some_pairs(world.train, world.source, world.target, 20, rng_seed=2)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
+def test_a_name_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(SuiteError, match="there is no such file; correct its path in the suite"):
+        Input(kind="table", place="file", name=name, base=tmp_path).find()

@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 import json
 import re
@@ -94,6 +95,15 @@ def test_without_any_dictionary(alignment):
     report = make_run_report(empty)
     assert report.doubtful == []
     ElementTree.fromstring(page(report, plots=False))
+
+
+def test_a_file_whose_hash_is_not_known(alignment):
+    """As a run may tell: both may be missing, each by itself."""
+    given = copy.deepcopy(alignment.provenance)
+    given["inputs"]["source"] |= {"file": "/home/me/one.vec", "sha256": None}
+    text = page(make_run_report(dataclasses.replace(alignment, provenance=given)), plots=False)
+    assert "one.vec" in text
+    assert "unknown" in text
 
 
 def test_hostile_words_stay_text(world):

@@ -176,6 +176,7 @@ def test_damaged_arrays_are_refused(checkpoint, damages):
         ("best_epoch", True),
         ("best", None),
         ("best", "x"),
+        ("stage", 1.5),
     ],
 )
 def test_damaged_values_are_refused(checkpoint, name, value):
@@ -185,6 +186,13 @@ def test_damaged_values_are_refused(checkpoint, name, value):
         write_arrays(checkpoint, arrays, {**notes, "values": json.dumps(change)})
         with pytest.raises(CheckpointError, match="damaged, or of another method"):
             run(dev=[0.1] * 7, folder=checkpoint.parent)
+
+
+@pytest.mark.parametrize("name", ["dev", "refresh_seconds", "more"])
+def test_figures_of_any_name_do_no_harm(checkpoint, name):
+    arrays, notes = read_arrays(checkpoint)
+    write_arrays(checkpoint, arrays, {**notes, "values": json.dumps({**json.loads(notes["values"]), name: 0.5})})
+    assert run(dev=[0.1] * 7, folder=checkpoint.parent)[1] == 0
 
 
 def untimed(record):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bilex.data.folder import data_folder
-from bilex.disk import require_room
+from bilex.disk import is_file, require_room
 from bilex.errors import SuiteError
 from bilex.files import sha256
 from bilex.io.dictionary import comment_sign
@@ -67,7 +67,7 @@ class Input:
     def find(self) -> Path:
         """Its file, which must be there."""
         path = self._path()
-        if not path.is_file():
+        if not is_file(path):
             raise SuiteError(f"{path}: there is no such file; {self._advice()}")
         return path
 

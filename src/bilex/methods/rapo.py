@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -158,7 +159,8 @@ class Rapo(Method):
             )
             if not self.refit:
                 return learner.mapping()
-            self._tell_held_out(trace, chosen, words=len(learner.dev_words))
+            with nullcontext() if state is None else state.unpacking():
+                self._tell_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
             generator.set_state(beginning)
         everything = pairs if dev is None else torch.cat([pairs, dev])
@@ -175,7 +177,7 @@ class Rapo(Method):
 
     def _tell_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
         """What the chosen epoch knew of the dev words, on which the last training trains as well."""
-        said = next(r for r in reversed(trace.records) if r.get("stage") == "choose" and r.get("epoch") == chosen)
+        said = {r.get("epoch"): r for r in trace.records if r.get("stage") == "choose"}[chosen]
         figures = {name: said.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
         trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=said["dev"])
 
