@@ -1,14 +1,20 @@
 """The one exception tree. Each message says what was found, what was needed, and what to do."""
 
+LONGEST, END = 4000, 1000
+"""Characters of a message, and how many of them are its end, which says what to do."""
+
 
 class BilexError(Exception):
     """Anything a user can put right; the command line prints it without a traceback and exits with 1.
 
-    The message is one line that can be printed, whatever the damaged file holds that it quotes.
+    The message is one line that can be printed and read, whatever the damaged file holds that it quotes.
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(printable(str(message)))
+        text = str(message)
+        if (more := len(text) - LONGEST) > 0:
+            text = f"{text[: LONGEST - END]} ... ({more:,} characters left out) ... {text[-END:]}"
+        super().__init__(printable(text))
 
 
 class TableError(BilexError):

@@ -2,11 +2,11 @@ import dataclasses
 
 import pytest
 import torch
+from bilex.methods.rapo.rapo.mapping import TowerMapping
 
 from bilex.explorer.adapter_offset import personal
 from bilex.explorer.chart import plane
 from bilex.methods.rapo.context import context_vectors, find_neighbourhoods
-from bilex.methods.rapo.mapping import TowerMapping
 
 
 def towers(x, z, *, kept, **settings):

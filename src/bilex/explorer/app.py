@@ -85,6 +85,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
                 "through": "subwords" if row is None else "table",
                 "rank": None if row is None else row + 1,
                 "r": round(found.own, views.DIGITS),
+                "given": views.given_view(explorer, side, word, row),
                 "candidates": views.candidates_view(explorer, side, word, row, found),
             }
         )
@@ -92,7 +93,8 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
     @app.get("/api/explain")
     async def explain(word: Word, side: Side, n: Number = 10) -> Response:
         row, vector = await _vector(explorer, side, word)
-        found = await _result(explorer.explain(side, row, vector, n))
+        also = explorer.given_rows(side, word)
+        found = await _result(explorer.explain(side, row, vector, n, also))
         near = await _result(explorer.neighbours(side, row, vector, n))
         own = await asyncio.to_thread(views.personal_view, explorer, side, row)
         return JSONAnswer(

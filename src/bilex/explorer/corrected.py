@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from bilex.alignment import Entry
+from bilex.entry import Entry, put_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
+    from bilex.entry import Origin
     from bilex.explorer.corrections import Corrections
     from bilex.retrieval.base import Direction
 
@@ -19,24 +19,16 @@ def corrected(
 ) -> list[Entry]:
     """The entries with the decisions in them: right translations first, and none that was refused.
 
-    All right ones are there, even if they are more than n; induced ones follow until a word has n. The score of a pair
-    that was not induced is nan. Words that only the person has translated come last.
+    All right ones are there, even if they are more than n, and so are given ones; found ones follow until a word has n.
+    A right pair that is not among the entries has no score (nan). Words that only the person has translated come last.
     """
-    right, refused = corrections.judged()
+    _, refused = corrections.judged()
+    right: dict[tuple[str, str], Entry] = {}
+    for decision in corrections.current().values():
+        for target in decision.targets:
+            origin: Origin = "accepted" if target == decision.suggestion else "corrected"
+            right.setdefault((decision.source, target), Entry(decision.source, target, origin=origin))
     if direction == "backward":
-        right, refused = [(s, t) for t, s in right], {(s, t) for t, s in refused}
-    induced: dict[str, dict[str, Entry]] = {}
-    for entry in entries:
-        induced.setdefault(entry.source, {})[entry.target] = entry
-    chosen: dict[str, list[Entry]] = {source: [] for source in induced}
-    for source, target in right:
-        known = induced.get(source, {}).pop(target, Entry(source, target, math.nan, 0))
-        chosen.setdefault(source, []).append(known)
-    for source, others in induced.items():
-        kept = (entry for target, entry in others.items() if (source, target) not in refused)
-        chosen[source] += list(kept)[: max(0, n - len(chosen[source]))]
-    return [entry for listed in chosen.values() for entry in _ranked(listed)]
-
-
-def _ranked(entries: list[Entry]) -> Iterator[Entry]:
-    return (entry._replace(rank=rank) for rank, entry in enumerate(entries, 1))
+        right = {(t, s): entry._replace(source=t, target=s) for (s, t), entry in right.items()}
+        refused = {(t, s) for s, t in refused}
+    return put_first(entries, right.values(), n=n, refused=refused)

@@ -56,6 +56,6 @@ def is_same(here: dict[str, Any], there: dict[str, Any]) -> bool:
 def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     here, there = (from_json(to_json(description)) for description in (here, there))
     for known in (there, here):  # where a file lies does not matter, what is in it does
-        for part in ("source", "target", "train", "dev"):
+        for part in ("source", "target", "train", "dev", "corrections"):
             (known.get(part) or {}).pop("file", None)
     return [key for key in here if here[key] != there.get(key)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,13 +15,13 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
 from bilex.methods.rapo.context import ContextSettings
-from bilex.methods.rapo.learner import RankingLearner, Tables
-from bilex.methods.rapo.mapping import TowerMapping
-from bilex.methods.rapo.objective import Distance, LossWeights
 from bilex.methods.rapo.penalties import ApproximatePenalties
 from bilex.methods.rapo.ranking import Negatives
+from bilex.methods.rapo.rapo.learner import RankingLearner, Tables
+from bilex.methods.rapo.rapo.mapping import TowerMapping
+from bilex.methods.rapo.rapo.objective import Distance, LossWeights
+from bilex.methods.rapo.rapo.start import from_linear, from_towers, random_start
 from bilex.methods.rapo.schedule import Schedule, train
-from bilex.methods.rapo.start import from_linear, from_towers, random_start
 from bilex.methods.rapo.towers import Projection
 from bilex.settings.fields import Choice, Range, SearchSpace
 from bilex.training.checkpoint import NO_CHECKPOINT
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import Mapping
-    from bilex.methods.rapo.start import Parameters
+    from bilex.methods.rapo.rapo.start import Parameters
     from bilex.training.checkpoint import Checkpoint
 
 
@@ -172,7 +173,8 @@ class Rapo(Method):
             )
             if not self.refit:
                 return learner.mapping(self._context)
-            self._report_held_out(trace, chosen, words=len(learner.dev_words))
+            with nullcontext() if state is None else state.unpacking():
+                self._report_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
             generator.set_state(beginning)
         everything = pairs if dev is None else torch.cat([pairs, dev])
@@ -244,7 +246,7 @@ class Rapo(Method):
 
     def _report_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
         """How well the chosen epoch translated the dev words, on which the last training trains as well."""
-        said = next(r for r in reversed(trace.records) if r.get("stage") == "choose" and r.get("epoch") == chosen)
+        said = {r.get("epoch"): r for r in trace.records if r.get("stage") == "choose"}[chosen]
         figures = {name: said.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
         trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=said["dev"])
 
