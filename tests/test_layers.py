@@ -12,7 +12,7 @@ LAYERS = [
     {"storage", "text", "page"},
     {"linalg", "settings"},
     {"normalize"},
-    {"search", "mapping"},
+    {"search", "mapping", "entry"},
     {"io", "training", "candidates", "coverage"},
     {"table", "lexicon"},
     {"retrieval", "data"},

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from bilex.methods.rapo.rapo.mapping import TowerMapping
-from bilex.methods.rapo.rapo.objective import distance_from_start, pair_loss, ranking_loss
 
 from bilex.linalg.householder import compose, polar
 from bilex.linalg.least_squares import least_squares
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.objective import distance_from_start, pair_loss, ranking_loss
 from bilex.methods.rapo.towers import Tower
 from bilex.normalize import Normalizer
 from bilex.search.blocks import logsumexp, score_blocks

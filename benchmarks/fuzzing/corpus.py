@@ -14,11 +14,11 @@ import numpy as np
 
 from bilex.alignment import Alignment
 from bilex.errors import BilexError
-from bilex.explorer.corrections import Corrections
 from bilex.fitting.fit import Inputs, align, collect, fit
 from bilex.lexicon import Lexicon
 from bilex.methods.base import all_methods, get_method
 from bilex.retrieval import CSLS, InvertedSoftmax
+from bilex.run.corrections import Corrections
 from bilex.run.provenance import begin
 from bilex.settings.fields import to_text
 from bilex.settings.file import MethodSettings, write_settings

@@ -14,8 +14,6 @@ from bilex.alignment import Alignment
 from bilex.bench.suite import Suite
 from bilex.cli import main
 from bilex.errors import BilexError
-from bilex.explorer.corrected import corrected
-from bilex.explorer.corrections import Corrections
 from bilex.fitting.fit import collect, fit
 from bilex.io.inspection import inspect_table
 from bilex.io.open import FORMATS
@@ -25,6 +23,8 @@ from bilex.methods.base import get_method
 from bilex.report.page import page
 from bilex.report.run_report import make_run_report
 from bilex.retrieval import CSLS, InvertedSoftmax, Nearest
+from bilex.run.corrected import corrected
+from bilex.run.corrections import Corrections
 from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING, check_unfinished
 from bilex.run.folder import describe
 from bilex.run.provenance import INPUTS, check_same, read

@@ -17,13 +17,13 @@ from bilex.evaluation.held_out import Agreement, HeldOut
 from bilex.evaluation.hubness import Hubness, hubness
 from bilex.evaluation.precision import Evaluation, evaluate
 from bilex.evaluation.similarity import Similarity, judgement_list, similarity
-from bilex.given import given_pairs, with_given
 from bilex.io.write import choose_format
 from bilex.lexicon import Lexicon
 from bilex.normalize import Normalizer, unit
 from bilex.page.display import SHOWN, Displayed, counted, listed
 from bilex.retrieval import CSLS, Index, Retrieval
 from bilex.retrieval.base import both_sides
+from bilex.run.given import given_pairs, with_given
 from bilex.settings.fields import check_at_least_one
 from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable

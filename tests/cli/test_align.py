@@ -361,7 +361,7 @@ def test_an_output_that_exists_is_refused_before_any_work(refused, run, inputs, 
 class TestCorrections:
     @pytest.fixture
     def decided(self, run, world):
-        from bilex.explorer.corrections import Corrections
+        from bilex.run.corrections import Corrections
 
         corrections = Corrections(run / "corrections.sqlite")
         corrections.decide(*world.train.pairs[0], "rejected")
@@ -385,7 +385,7 @@ class TestCorrections:
         assert len(Alignment.load(output).train) == 81
 
     def test_a_run_is_resumed_if_they_are_the_same(self, bilex, refused, inputs, decided, output, tmp_path):
-        from bilex.explorer.corrections import Corrections
+        from bilex.run.corrections import Corrections
 
         file = (decided / "corrections.sqlite").rename(tmp_path / "mine.sqlite")
         args = ["align", *inputs, "--fast", "--output", output, "--resume"]

@@ -13,7 +13,7 @@ from bilex import Lexicon
 
 @pytest.fixture
 def decided(run):
-    from bilex.explorer.corrections import Corrections
+    from bilex.run.corrections import Corrections
 
     corrections = Corrections(run / "corrections.sqlite")
     corrections.decide("s1", "t1", "accepted")
@@ -50,7 +50,7 @@ class TestExport:
 
     def test_nothing_to_export(self, refused, run, tmp_path):
         assert "there are no corrections yet" in refused("explore", run, "--export", tmp_path / "a.tsv")
-        from bilex.explorer.corrections import Corrections
+        from bilex.run.corrections import Corrections
 
         corrections = Corrections(run / "corrections.sqlite")
         corrections.decide("s1", "t1", "rejected")
@@ -59,7 +59,7 @@ class TestExport:
         assert not (tmp_path / "a.tsv").exists()
 
     def test_what_was_rejected_is_reason_enough_for_another_dictionary(self, bilex, run, world, tmp_path):
-        from bilex.explorer.corrections import Corrections
+        from bilex.run.corrections import Corrections
 
         corrections = Corrections(run / "corrections.sqlite")
         first, *others = world.train.pairs

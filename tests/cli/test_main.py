@@ -13,7 +13,7 @@ import pytest
 from bilex import Alignment, EmbeddingTable, Lexicon, __version__, align, cli
 from bilex.cli import COMMANDS
 from bilex.errors import BilexError
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 
 OUT_OF_MEMORY = "bilex: out of memory: read fewer words (--max-words), or use a machine with more\n"
 

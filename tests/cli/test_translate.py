@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bilex import Alignment, EmbeddingTable, Lexicon, align
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 from bilex.text.printable import printable
 
 

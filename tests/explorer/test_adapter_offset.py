@@ -2,11 +2,11 @@ import dataclasses
 
 import pytest
 import torch
-from bilex.methods.rapo.rapo.mapping import TowerMapping
 
 from bilex.explorer.adapter_offset import personal
 from bilex.explorer.chart import plane
 from bilex.methods.rapo.context import context_vectors, find_neighbourhoods
+from bilex.methods.rapo.mapping import TowerMapping
 
 
 def towers(x, z, *, kept, **settings):
@@ -52,8 +52,8 @@ def test_methods_without_an_adapter_have_none(alignment):
 
 def test_on_the_page(alignment, tmp_path):
     from bilex.explorer import views
-    from bilex.explorer.corrections import Corrections
     from bilex.explorer.explorer import Explorer
+    from bilex.run.corrections import Corrections
 
     mapping = towers(alignment.normalized("source"), alignment.normalized("target"), kept=True)
     explorer = Explorer(

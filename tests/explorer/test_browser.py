@@ -8,7 +8,7 @@ import pytest
 
 from bilex import Alignment, Lexicon
 from bilex.cli import main
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 # Without its sandbox it also starts where the tests run as root, as in containers; it asks the network for nothing.

@@ -9,9 +9,9 @@ import torch
 
 from bilex.explorer import views
 from bilex.explorer.chart import plane
-from bilex.explorer.corrections import Corrections, Decision
 from bilex.explorer.explorer import Explorer
 from bilex.explorer.search import Ranked
+from bilex.run.corrections import Corrections, Decision
 
 OTHER = {"source": "target", "target": "source"}
 

@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from bilex import duration, get_method
+from bilex import get_method
+from bilex.fitting import duration
 from bilex.fitting.duration import estimate, rough
 
 MEASURED = [

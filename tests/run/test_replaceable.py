@@ -2,7 +2,7 @@ import pytest
 
 from bilex import Alignment, align
 from bilex.errors import AlignmentError
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 from bilex.run.files import CORRECTIONS, DESCRIPTION
 from bilex.run.replaceable import check_replaceable
 

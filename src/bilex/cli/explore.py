@@ -15,7 +15,7 @@ from bilex.io.standard import STDOUT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bilex.explorer.corrections import Corrections
+    from bilex.run.corrections import Corrections
 
 CORRECTIONS = "corrections.sqlite"
 PORT = 8421  # kept here so that the help need not import it; a test holds it equal to that of bilex.explorer
@@ -80,8 +80,8 @@ def _serve(run: Path, file: Path, host: str, port: int, *, k: int, show: bool, d
 
     server.require_packages()
     from bilex.explorer.app import make_app
-    from bilex.explorer.corrections import Corrections
     from bilex.explorer.explorer import Explorer
+    from bilex.run.corrections import Corrections
 
     kept = Corrections(file)
     bound = server.listen(host, port)
@@ -144,7 +144,7 @@ def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: boo
 
 def open_corrections(file: Path, run: Path) -> Corrections:
     """The decisions in a file that exists."""
-    from bilex.explorer.corrections import Corrections
+    from bilex.run.corrections import Corrections
 
     if not file.is_file():
         raise ExplorerError(f"{file}: there are no corrections yet; make some with bilex explore {run}")

@@ -110,9 +110,9 @@ def read_inputs(
     **more: Any,
 ) -> Inputs:
     """The inputs of an alignment from their files; `more` are those that are in no file."""
-    from bilex.decisions import Decisions
     from bilex.fitting.fit import collect
     from bilex.lexicon import Lexicon
+    from bilex.run.decisions import Decisions
 
     for path in (source, target, train, dev, corrections):
         if path is not None:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from bilex.alignment import Alignment, Translation
     from bilex.entry import Entry
-    from bilex.explorer.corrections import Corrections
     from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Direction
+    from bilex.run.corrections import Corrections
 
 BATCH = 512
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
@@ -216,8 +216,8 @@ def _corrected(
     direction: Direction,
     retrieval: Retrieval,
 ) -> list[Entry]:
-    from bilex.explorer.corrected import corrected
-    from bilex.given import scored
+    from bilex.run.corrected import corrected
+    from bilex.run.given import scored
 
     with closing(decided):
         entries = corrected(entries, decided, n=n, direction=direction)

@@ -8,7 +8,7 @@ import torch
 
 from bilex.methods.rapo.adapter import offsets
 from bilex.methods.rapo.context import ITSELF
-from bilex.methods.rapo.rapo.mapping import TowerMapping
+from bilex.methods.rapo.mapping import TowerMapping
 
 if TYPE_CHECKING:
     from torch import Tensor

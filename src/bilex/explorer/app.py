@@ -16,12 +16,12 @@ from starlette.exceptions import HTTPException
 from bilex.errors import BilexError, TableError
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
-from bilex.explorer.corrections import LONGEST
 from bilex.explorer.explorer import OTHER, Explorer, NotReadyError
 from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
 from bilex.retrieval.base import Side  # noqa: TC001 (read by FastAPI)
+from bilex.run.corrections import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,14 +10,14 @@ import torch
 
 from bilex.entry import Entry
 from bilex.explorer.batches import Batches
-from bilex.explorer.corrected import corrected
 from bilex.explorer.entries import Entries
 from bilex.explorer.preparation import Preparation
 from bilex.explorer.search import Query, Ranked, Search, Wanted
 from bilex.explorer.translations_cache import Induced, N
 from bilex.explorer.words import WordIndex
-from bilex.given import given_entries, scored, with_given
 from bilex.retrieval import CSLS
+from bilex.run.corrected import corrected
+from bilex.run.given import given_entries, scored, with_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.alignment import Alignment
-    from bilex.explorer.corrections import Corrections
     from bilex.retrieval.base import Direction, Side
+    from bilex.run.corrections import Corrections
     from bilex.table import EmbeddingTable
 
 OTHER: dict[Side, Side] = {"source": "target", "target": "source"}

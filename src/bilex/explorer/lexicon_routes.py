@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
-from bilex.explorer.corrections import LONGEST, LONGEST_NOTE, Verdict
 from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.explorer.typed import translations
 from bilex.io.dictionary import written_line
 from bilex.io.entries import fits_tsv, tsv_lines
+from bilex.run.corrections import LONGEST, LONGEST_NOTE, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,11 +14,11 @@ from bilex.explorer.explorer import OTHER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bilex.explorer.corrections import Decision
     from bilex.explorer.entries import Entries
     from bilex.explorer.explorer import Explorer
     from bilex.explorer.search import Ranked
     from bilex.retrieval.base import Side
+    from bilex.run.corrections import Decision
 
 DIGITS = 5
 

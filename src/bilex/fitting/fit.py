@@ -14,7 +14,6 @@ import torch
 
 from bilex.alignment import Alignment
 from bilex.coverage import Lookup
-from bilex.decisions import Decisions
 from bilex.errors import AlignmentError, SettingsError, TableError
 from bilex.evaluation.held_out import hold_out, measure_agreement, measure_held_out
 from bilex.fitting.default import check_settings, choose
@@ -24,6 +23,7 @@ from bilex.io.inspection import doubtful_order
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
 from bilex.normalize import Normalizer
+from bilex.run.decisions import Decisions
 from bilex.storage.array_form import all_finite
 from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.coverage import LexiconIndex
-    from bilex.decisions import DecisionsLike
     from bilex.induction.initial import Spelling
     from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.mapping import Mapping
+    from bilex.run.decisions import DecisionsLike
     from bilex.training.checkpoint import Checkpoint
 
 

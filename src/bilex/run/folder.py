@@ -21,13 +21,13 @@ from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, SettingsError, TableError, reason
-from bilex.given import given_pairs
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
 from bilex.retrieval.base import SIDES
 from bilex.run.files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
 from bilex.run.form import FORMAT, Description
+from bilex.run.given import given_pairs
 from bilex.run.replaceable import check_replaceable
 from bilex.storage.array_file import read_arrays
 from bilex.storage.array_form import all_finite

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from bilex.bench.report import curves
 from bilex.bench.report.curves import bands, charts, cost, training
-from bilex.bench.report.report import curves
 from bilex.bench.report.variations import few_pairs, sensitivity
 from bilex.errors import MissingExtraError
 from bilex.page.charts import LINES

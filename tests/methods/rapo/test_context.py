@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from bilex import SettingsError
+from bilex.methods.rapo import context
 from bilex.methods.rapo.context import context_vectors, find_neighbourhoods
-from bilex.methods.rapo.rapo import context
 from bilex.normalize import unit
 from bilex.search import above_threshold as near_module
 

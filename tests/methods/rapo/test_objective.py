@@ -2,7 +2,8 @@ import math
 
 import pytest
 import torch
-from bilex.methods.rapo.rapo.objective import distance_from_start, pair_loss, ranking_loss
+
+from bilex.methods.rapo.objective import distance_from_start, pair_loss, ranking_loss
 
 
 def normal(*shape, rng_seed=0):

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from bilex.methods.rapo import penalties as penalty
 from bilex.methods.rapo.penalties import ApproximatePenalties
-from bilex.methods.rapo.rapo import penalties as penalty
 from bilex.normalize import unit
 from bilex.search import clusters
 

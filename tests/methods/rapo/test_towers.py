@@ -1,11 +1,11 @@
 import pytest
 import torch
-from bilex.methods.rapo.rapo.mapping import TowerMapping
-from bilex.methods.rapo.rapo.start import from_linear, random_start
 
 from bilex.mapping import LinearMapping, mapping_from_arrays
+from bilex.methods.rapo import mapping as mapping_module
 from bilex.methods.rapo.context import find_neighbourhoods
-from bilex.methods.rapo.rapo import mapping as mapping_module
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.start import from_linear, random_start
 from bilex.methods.rapo.towers import Tower
 from bilex.normalize import unit
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from bilex.bench.report import tables
 from bilex.bench.report.comparison import compare, margins
 from bilex.bench.report.metrics import MAIN, METRICS
 from bilex.bench.report.ordered_results import read_grid
-from bilex.bench.report.report import tables
 from bilex.bench.report.scores import score_table
 from bilex.bench.report.summary import sentences
 from bilex.errors import ResultsError

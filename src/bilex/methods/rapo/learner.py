@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.methods.rapo.context import find_neighbourhoods
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.objective import distance_from_start, gram_error
 from bilex.methods.rapo.ranking import RankingDirection
-from bilex.methods.rapo.rapo.mapping import TowerMapping
-from bilex.methods.rapo.rapo.objective import distance_from_start, gram_error
 from bilex.methods.rapo.towers import Tower
 from bilex.retrieval.csls import csls_bias
 from bilex.search.ranks import ranks
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from bilex.methods.rapo.adapter import Activation
     from bilex.methods.rapo.context import ContextSettings, Neighbourhoods
+    from bilex.methods.rapo.objective import LossWeights
     from bilex.methods.rapo.penalties import ApproximatePenalties
     from bilex.methods.rapo.ranking import Negatives
-    from bilex.methods.rapo.rapo.objective import LossWeights
-    from bilex.methods.rapo.rapo.start import Parameters
+    from bilex.methods.rapo.start import Parameters
     from bilex.methods.rapo.towers import Projection
     from bilex.training.trace import Trace
 

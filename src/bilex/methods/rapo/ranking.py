@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.methods.rapo.rapo.objective import pair_loss, ranking_loss
+from bilex.methods.rapo.objective import pair_loss, ranking_loss
 from bilex.retrieval.csls import csls_bias
 from bilex.training.negatives import gold_lists, hard_negatives, is_gold
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.methods.rapo.objective import LossWeights
     from bilex.methods.rapo.penalties import ApproximatePenalties
-    from bilex.methods.rapo.rapo.objective import LossWeights
     from bilex.methods.rapo.towers import Tower
     from bilex.search.blocks import Progress
 

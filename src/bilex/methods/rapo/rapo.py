@@ -15,13 +15,13 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
 from bilex.methods.rapo.context import ContextSettings
+from bilex.methods.rapo.learner import RankingLearner, Tables
+from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.objective import Distance, LossWeights
 from bilex.methods.rapo.penalties import ApproximatePenalties
 from bilex.methods.rapo.ranking import Negatives
-from bilex.methods.rapo.rapo.learner import RankingLearner, Tables
-from bilex.methods.rapo.rapo.mapping import TowerMapping
-from bilex.methods.rapo.rapo.objective import Distance, LossWeights
-from bilex.methods.rapo.rapo.start import from_linear, from_towers, random_start
 from bilex.methods.rapo.schedule import Schedule, train
+from bilex.methods.rapo.start import from_linear, from_towers, random_start
 from bilex.methods.rapo.towers import Projection
 from bilex.settings.fields import Choice, Range, SearchSpace
 from bilex.training.checkpoint import NO_CHECKPOINT
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import Mapping
-    from bilex.methods.rapo.rapo.start import Parameters
+    from bilex.methods.rapo.start import Parameters
     from bilex.training.checkpoint import Checkpoint
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bilex.mapping import LinearMapping
     from bilex.methods.rapo.adapter import Activation
-    from bilex.methods.rapo.rapo.mapping import TowerMapping
+    from bilex.methods.rapo.mapping import TowerMapping
     from bilex.methods.rapo.towers import Projection
 
 Parameters = dict[str, "Tensor"]

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bilex.entry import Origin
-    from bilex.explorer.corrections import Corrections
     from bilex.retrieval.base import Direction
+    from bilex.run.corrections import Corrections
 
 
 def corrected(

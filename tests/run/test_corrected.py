@@ -3,8 +3,8 @@ import math
 import pytest
 
 from bilex import Entry
-from bilex.explorer.corrected import corrected
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrected import corrected
+from bilex.run.corrections import Corrections
 
 ENTRIES = [
     Entry("a", "x", 0.9, 1),

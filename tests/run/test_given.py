@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bilex import CSLS, Alignment, EmbeddingTable, InvertedSoftmax, Lexicon, Nearest, align
-from bilex.given import given_entries, scored
+from bilex.run.given import given_entries, scored
 
 RETRIEVALS = [CSLS(), CSLS(k=3), Nearest(), InvertedSoftmax()]
 DIRECTIONS = ["forward", "backward"]

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bilex.errors import ExplorerError, LexiconError
-from bilex.explorer.decision_file import can_be_written, check_place, check_tables, connect, reading_row
 from bilex.io.dictionary import written_line
+from bilex.run.decision_file import can_be_written, check_place, check_tables, connect, reading_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

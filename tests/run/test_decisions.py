@@ -6,9 +6,9 @@ import pytest
 
 from bilex import Alignment, Lexicon, align
 from bilex.coverage import Lookup
-from bilex.decisions import Decisions
 from bilex.errors import AlignmentError, ExplorerError
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
+from bilex.run.decisions import Decisions
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ class Decisions:
     @classmethod
     def read(cls, path: Path) -> Self:
         """Those of a run folder or of a file, at this moment."""
-        from bilex.explorer.corrections import Corrections
+        from bilex.run.corrections import Corrections
         from bilex.run.folder import dictionary
 
         file = path / CORRECTIONS if path.is_dir() else path

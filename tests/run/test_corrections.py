@@ -7,7 +7,7 @@ import pytest
 
 from bilex import Lexicon, LexiconError
 from bilex.errors import ExplorerError
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_two_programs_see_each_other(corrections, file):
 
 def test_a_decision_outlives_a_killed_program(file):
     code = (
-        "import os, signal, sys, pathlib; from bilex.explorer.corrections import Corrections\n"
+        "import os, signal, sys, pathlib; from bilex.run.corrections import Corrections\n"
         "c = Corrections(pathlib.Path(sys.argv[1])); c.decide('a', 'x', 'accepted')\n"
         "c.decide('b', 'y', 'corrected', target='ÿ'); os.kill(os.getpid(), signal.SIGKILL)"
     )
