@@ -78,7 +78,7 @@ class BelowBarError(Exception):
 
 def with_dev(inputs: Inputs) -> Inputs:
     """The inputs with the dev lexicon that decides: the one given, or one held out of train, for any method."""
-    from bilex.evaluation.held_out import hold_out
+    from bilex.fitting.measurement import hold_out
 
     if inputs.dev is not None:
         return inputs

@@ -68,11 +68,11 @@ def test_a_checkpoint_without_the_record_of_the_chosen_epoch(given, tmp_path, re
 
     more = {"learning_rate": "0"}  # so that the start is the best
     with pytest.raises(PowerCutError):
-        fit(given, trace=Trace(stop, folder=tmp_path), **more)
+        fit(given, trace=Trace(stop), checkpoint=Checkpoint(tmp_path), **more)
     arrays, notes = read_arrays(tmp_path / CHECKPOINT)
     write_arrays(tmp_path / CHECKPOINT, arrays, {**notes, "records": records})
     with pytest.raises(CheckpointError, match=r"damaged, or of another method \(KeyError.*remove .* and align again"):
-        fit(given, trace=Trace(folder=tmp_path), **more)
+        fit(given, checkpoint=Checkpoint(tmp_path), **more)
 
 
 def test_projections_stay_orthogonal(given):
