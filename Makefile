@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 # What needs less than two minutes in all on one core. The other folders start processes, train methods or open a browser.
-FAST := $(addprefix tests/,evaluation fitting induction linalg page report retrieval search settings storage text training \
+FAST := $(addprefix tests/,data evaluation fitting induction io linalg page report retrieval run search settings storage text training \
 	test_aligner.py test_alignment.py test_candidates.py test_errors.py test_frames.py test_lexicon.py test_mapping.py \
 	test_normalize.py test_package.py test_sample.py test_table.py)
 
