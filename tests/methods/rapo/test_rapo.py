@@ -6,7 +6,7 @@ from bilex import SettingsError, get_method
 from bilex.errors import CheckpointError
 from bilex.normalize import unit
 from bilex.storage.array_file import read_arrays, write_arrays
-from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT
+from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT, Checkpoint
 from bilex.training.trace import Trace
 
 QUICK = {"epochs": "2", "batch": "32", "hard": "8", "random": "8", "learning_rate": "0.01", "tau_source": "0.5"}
