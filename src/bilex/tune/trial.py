@@ -35,7 +35,7 @@ class Task:
     """Trial 0 is that of the defaults."""
     settings: dict[str, str]
     pruning_thresholds: tuple[float, ...] = ()
-    """It is pruned if its best dev MRR up to epoch i is below threshold i; the last one holds for all further epochs."""
+    """Epoch i prunes it if its best dev MRR so far is below threshold i; the last one holds for all further epochs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +140,8 @@ def _listener(task: Task, epochs: list[float]) -> Callable[[Record], None]:
             return
         epochs.append(dev)
         epoch = len(epochs) - 1
-        if (
-            task.pruning_thresholds
-            and epoch >= UNPRUNED_EPOCHS
-            and max(epochs) < task.pruning_thresholds[min(epoch, len(task.pruning_thresholds) - 1)]
-        ):
+        thresholds = task.pruning_thresholds
+        if thresholds and epoch >= UNPRUNED_EPOCHS and max(epochs) < thresholds[min(epoch, len(thresholds) - 1)]:
             raise Pruned
 
     return listen
