@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
-# What needs less than two minutes in all on one core. The other folders start processes, train methods or open a browser.
+# What needs less than two minutes in all on one core. Tests of commands, methods, benchmarks and the web page take longer.
 FAST := $(addprefix tests/,data evaluation fitting induction io linalg page report retrieval run search settings storage text training \
 	test_aligner.py test_alignment.py test_candidates.py test_errors.py test_frames.py test_lexicon.py test_mapping.py \
 	test_normalize.py test_package.py test_sample.py test_table.py)

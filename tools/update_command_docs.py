@@ -15,7 +15,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md
 WIDTH = 100
 HEAD = """# Commands
 
-This page is made from the program by `python tools/update_command_docs.py`.
+Every command with all its options, as `bilex COMMAND --help` prints them. This page is made from the program by
+`python tools/update_command_docs.py`.
 
 Results go to standard output, everything else to standard error, so that output can be piped. What is read and written
 there is UTF-8 ([terminals and pipes](formats.md#terminals-and-pipes)). The exit code is 0 when it is done, 1 when it
