@@ -172,7 +172,7 @@ class Alignment(Displayed):
 
                 sizes: dict[Side, int] = {"source": len(self.source), "target": len(self.target)}
                 place = (self.folder, retrieval, self.device, sizes)
-                made = replace(made, penalties=KeptPenalties(*place), partial=KeptPartial(*place))
+                made = replace(made, penalties=KeptPenalties(*place), partial_penalties=KeptPartial(*place))
             self._indexes[retrieval] = made
         return self._indexes[retrieval]
 

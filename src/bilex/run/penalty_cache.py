@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from bilex.retrieval.partial_penalties import Partial
+from bilex.retrieval.partial_penalties import PartialPenalties
 from bilex.run.cache import Cache
 from bilex.storage.array_form import ArrayForm, Forms
 
@@ -57,13 +57,13 @@ class KeptPenalties(_Kept):
 
 
 class KeptPartial(_Kept):
-    """What is known of penalties that are not all computed."""
+    """Penalties of a table that are not all computed."""
 
     part = ".partial"
     forms = KeptPenalties.forms | {"exact": ArrayForm(("words",), "bool")}
 
-    def _arrays(self, value: Partial) -> dict[str, Tensor]:
+    def _arrays(self, value: PartialPenalties) -> dict[str, Tensor]:
         return {"penalty": value.values, "exact": value.exact}
 
-    def _value(self, arrays: dict[str, Tensor]) -> Partial:
-        return Partial(arrays["penalty"], arrays["exact"])
+    def _value(self, arrays: dict[str, Tensor]) -> PartialPenalties:
+        return PartialPenalties(arrays["penalty"], arrays["exact"])
