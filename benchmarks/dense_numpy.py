@@ -30,7 +30,7 @@ import numpy as np
 import torch
 
 from bilex import Trace, get_method
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import Normalizer
 from dense import K, best_pairs, dense_rcsls, dense_refinement, dense_rounds, dense_self_learning, dense_start
@@ -78,7 +78,7 @@ class Problem(NamedTuple):
 
     def rounds(self, pairs: torch.Tensor, number: int) -> torch.Tensor:
         """Ours: rounds as in the beginning of the published schedule, from these pairs."""
-        induction = Induction(max_rank=WORDS, k=K, direction="union", keep=KEEP)
+        induction = Induction(max_rank=WORDS, k=K, direction="union", keep_probability=KEEP)
         generator, seed = torch.Generator().manual_seed(0), pairs[:0]
         return self.method._improve(self.x, self.z, pairs, seed, induction, generator, Trace(), rounds=number)
 

@@ -59,7 +59,7 @@ def compare(x: Tensor, z: Tensor, asks: dict[str, Ask], repeat: int) -> tuple[di
     parts, most = {}, 0
     for name, ask in asks.items():
         index, *parts[name], memory = best(lambda: CSLS().index(x, z), ask, repeat)
-        known = index.partial.get("target")
+        known = index.partial_penalties.get("target")
         figures[f"{name}: exact penalties"] = len(z) if "target" in index.penalties else int(known.exact.sum())
         figures[f"{name}: peak memory (MB)"] = round(memory / 2**20)
         most = max(most, memory)

@@ -12,8 +12,9 @@ which h are the best target of somebody, the searches are
 
 and the bare products are of these shapes, one after the other, in blocks of the fastest of several shapes, into one
 buffer, in float32. All take turns; the least of several runs counts. The exit code is 1 above 1.2 times. As the nearest
-words are known after the first search, little of the other two has to be computed; and processors that are faster with
-rounded rows begin with these. So the ratios to the first product alone are told, too, as it is and in 16 bits.
+words are known after the first search, little of the other two has to be computed; and on processors with fast products
+in low precision, searches begin with these. So the ratios to the first product alone are shown too, in float32 and in
+bfloat16.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bilex import align
-from bilex.search.bfloat16 import Sixteen
+from bilex.search.bfloat16 import Bfloat16
 from measuring import Target, begin, best_of, growth, options, report, seconds
 from open_directions import two_russians
 from topk import SHAPES, products
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from bilex import Alignment
 
-TRIED = 4096
+TRIAL_ROWS = 4096
 """Rows on which the shapes of blocks are tried."""
 
 
@@ -45,7 +46,7 @@ def main() -> int:
     x, z = alignment.source_rows, alignment.target_rows
     found: dict[str, Any] = {}
     memory = growth(lambda: found.update(induce(alignment)))
-    shape = min(SHAPES, key=lambda shape: seconds(lambda: products(x[:TRIED], z, *shape)))
+    shape = min(SHAPES, key=lambda shape: seconds(lambda: products(x[:TRIAL_ROWS], z, *shape)))
     parts = searches(x, z, found["hit"])
     best = best_of(
         args.repeat,
@@ -53,7 +54,7 @@ def main() -> int:
             "induction": lambda: induce(alignment),
             "bare products": lambda: [products(queries, keys, *shape) for queries, keys in parts[1:]],
             "the first of them": lambda: products(x, z, *shape),
-            "the first, in 16 bits": lambda: products(x, z, *shape, dtype=Sixteen.dtype),
+            "the first, in bfloat16": lambda: products(x, z, *shape, dtype=Bfloat16.dtype),
         },
     )
     best["bare products"] += best["the first of them"]
@@ -67,7 +68,7 @@ def main() -> int:
         **{f"{name} (s)": round(time, 2) for name, time in best.items()},
         "peak memory (MB)": round(memory / 2**20),
     }
-    for name in ("the first of them", "the first, in 16 bits"):
+    for name in ("the first of them", "the first, in bfloat16"):
         figures[f"induction / {name}"] = round(best["induction"] / best[name], 3)
     ratio = best["induction"] / best["bare products"]
     return report(figures, [Target("induction / bare products", round(ratio, 3), at_most=1.2)], args)

@@ -98,10 +98,10 @@ def timed(run: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def in_full(run: Callable[[], Any]) -> Callable[[], Any]:
-    """The same call on a processor that is not faster with rounded rows: they are multiplied as they are."""
+    """The same call on a processor without fast products in low precision: all are made in float32."""
 
     def call() -> Any:
-        with mock.patch.object(kernel, "ROUNDINGS", ()):
+        with mock.patch.object(kernel, "PRECISIONS", ()):
             return run()
 
     return call

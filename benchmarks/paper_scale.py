@@ -120,7 +120,7 @@ def unhurried() -> AbstractContextManager[Any]:
     """Every list of neighbours is searched in full; the one before only saves the search some time."""
 
     def search(self: ApproximatePenalties, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> Found:
-        found = topk(keys, queries, self.k, known=self.near, progress=progress)
+        found = topk(keys, queries, self.k, warm_start=self.near, progress=progress)
         self.near = found.indices.to(torch.int32)
         return found.values.mean(1), 0.0
 

@@ -106,7 +106,7 @@ def print_part(name: str, found: dict[str, Any]) -> None:
 def machine(threads: int) -> dict[str, Any]:
     """Where the figures are from."""
     described = {"cpu": cpu(), "platform": platform.platform(), "threads": threads, "python": platform.python_version()}
-    described["rounded rows"] = {"8 bits": int8.native(), "16 bits": bfloat16.native()}
+    described["low precision"] = {"int8": int8.is_native(), "bfloat16": bfloat16.is_native()}
     return described | {name: version(name) for name in ("torch", "numpy", "polars")} | {"commit": commit()}
 
 

@@ -3,7 +3,7 @@
     python benchmarks/topk.py [--queries 10000] [--keys 200000] [--dim 300] [-n 10] [--threads 2] [--repeat 3] [--json]
 
 All in one process, interleaved, best of several: machines are noisy, so read the ratios. The bare products write into
-one reused buffer, in the fastest of several block shapes, in float32. Where the processor is faster with rounded rows
+one reused buffer, in the fastest of several block shapes, in float32. Where the processor is faster in low precision
 the kernel searches with these first; it is also timed without them, as on other processors ("in full"). Peak memory is
 measured in a process of its own, as the growth of the resident set over what the inputs take (Linux only). The exit
 code is 1 above 1.15 times the products (in full), above the time of faiss (where it is installed), or above the budget

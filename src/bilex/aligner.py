@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.methods.base import Method
     from bilex.retrieval import Retrieval
-    from bilex.retrieval.base import Side
+    from bilex.retrieval.sides import Side
 
     Rows: TypeAlias = ArrayLike | TableLike
 

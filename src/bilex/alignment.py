@@ -22,7 +22,7 @@ from bilex.lexicon import Lexicon
 from bilex.normalize import Normalizer, unit
 from bilex.page.display import SHOWN, Displayed, counted, listed
 from bilex.retrieval import CSLS, Index, Retrieval
-from bilex.retrieval.base import both_sides
+from bilex.retrieval.sides import Sides, both_sides, from_to, reverse
 from bilex.run.given import given_pairs, with_given
 from bilex.settings.fields import check_at_least_one
 from bilex.storage.array_form import all_finite
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.mapping import Mapping
     from bilex.page.tables import Table
-    from bilex.retrieval.base import Direction, Side
+    from bilex.retrieval.sides import Direction, Side
     from bilex.search.blocks import Progress
 
 
@@ -89,6 +89,11 @@ class Alignment(Displayed):
     folder: Path | None = None
     """The run folder it was opened from; penalties once computed are kept there."""
     _indexes: dict[Retrieval, Index] = field(default_factory=dict)
+
+    @property
+    def tables(self) -> Sides[EmbeddingTable]:
+        """Both tables as they were used."""
+        return Sides(self.source, self.target)
 
     def save(self, path: str | PathLike[str], *, replace: bool = False) -> None:
         """Write a run folder, whole or not at all; it must not exist yet, or be a run that may be replaced."""
@@ -166,11 +171,10 @@ class Alignment(Displayed):
         if retrieval not in self._indexes:
             made = retrieval.index(self.source_rows, self.target_rows)
             if self.folder is not None:
-                from bilex.run.penalty_cache import KeptPartial, KeptPenalties
+                from bilex.run.penalty_cache import PenaltyCache
 
-                sizes: dict[Side, int] = {"source": len(self.source), "target": len(self.target)}
-                place = (self.folder, retrieval, self.device, sizes)
-                made = replace(made, penalties=KeptPenalties(*place), partial=KeptPartial(*place))
+                sizes = Sides(len(self.source), len(self.target))
+                made = replace(made, cache=PenaltyCache(self.folder, retrieval, self.device, sizes))
             self._indexes[retrieval] = made
         return self._indexes[retrieval]
 
@@ -213,13 +217,13 @@ class Alignment(Displayed):
     def _translations(
         self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None
     ) -> list[Translation]:
-        queries, others = (self.source, self.target) if direction == "forward" else (self.target, self.source)
+        queries, others = self.tables.along(direction)
         vectors = [_vector(queries, word) for word in words]
         known = [vector for vector in vectors if vector is not None]
         if not known:
             return [Translation(word, (), None) for word in words]
         rows = torch.from_numpy(np.stack(known)).to(self.device)
-        mapped = self.map_rows(rows, "source" if direction == "forward" else "target")
+        mapped = self.map_rows(rows, from_to(direction).source)
         values, indices = self.index(retrieval).topk(mapped, n, direction, progress=progress)
         found = iter(zip(values.tolist(), indices.tolist(), strict=True))
         translations = []
@@ -263,15 +267,14 @@ class Alignment(Displayed):
         progress: Progress | None,
     ) -> list[Entry]:
         index = self.index(retrieval)
-        back: Direction = "backward" if direction == "forward" else "forward"
-        sources, targets = (self.source, self.target) if direction == "forward" else (self.target, self.source)
-        x, z = (index.x, index.z) if direction == "forward" else (index.z, index.x)
+        sources, targets = self.tables.along(direction)
+        x, z = Sides(index.x, index.z).along(direction)
         rows = torch.arange(min(len(x), max_rank or len(x)), device=x.device)
         found = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows, progress=progress)
         if mutual:
             hit, place = torch.unique(found.indices[:, 0], return_inverse=True)
-            returned = index.topk(z[hit], 1, back, first=max_rank, rows=hit, progress=progress).indices[:, 0][place]
-            rows = rows[returned == rows]
+            back = index.topk(z[hit], 1, reverse(direction), first=max_rank, rows=hit, progress=progress)
+            rows = rows[back.indices[:, 0][place] == rows]
             found = found._replace(values=found.values[rows], indices=found.indices[rows])
         return [
             Entry(sources.words[i], targets.words[j], score, rank)
@@ -316,7 +319,7 @@ class Alignment(Displayed):
         progress: Progress | None = None,
     ) -> Evaluation:
         """Precision against a lexicon whose sources are of the language translated from: the target's, if backward."""
-        tables = (self.source, self.target) if direction == "forward" else (self.target, self.source)
+        tables = self.tables.along(direction)
         indexed = Lexicon.of(lexicon).index(*tables, fold_case=fold_case).require_usable()
         index = self.index(retrieval)
         result = evaluate(index, indexed, direction=direction, progress=progress)
@@ -351,7 +354,7 @@ class Alignment(Displayed):
                 replace(table, rows=getattr(self, rows).cpu().numpy(), subwords=None).write(path)
 
     def _table(self, side: Side) -> EmbeddingTable:
-        return self.source if side == "source" else self.target
+        return self.tables.of(side)
 
     def _rows(self, side: Side) -> Tensor:
         return self.source_rows if side == "source" else self.target_rows

@@ -175,6 +175,16 @@ def test_the_key_tells_what_decides(make_task):
     assert key(RAPO.replace("}", ', refit = "false" }')) != key(RAPO + 'protocol = "paper"\n')
 
 
+def test_a_setting_that_has_been_renamed_has_the_key_of_before(make_task):
+    systems = (
+        '[[systems]]\nmethod = "self_learning"\ndirections = ["s-t"]\nsettings = {{ "induction.{}" = "margin" }}\n'
+    )
+    task = make_task(systems.format("confidence"))
+    with pytest.warns(FutureWarning, match="the setting sure is now called confidence"):
+        assert make_task(systems.format("sure")).key == task.key
+    assert make_task(systems.replace("margin", "mean_margin").format("confidence")).key != task.key
+
+
 def test_a_process_of_its_own_gives_the_same(make_task, folder):
     task = make_task(PROCRUSTES)
     (folder / "stale").mkdir()

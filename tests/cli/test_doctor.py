@@ -21,8 +21,8 @@ def test_json(bilex):
 
 @pytest.mark.parametrize("fast", [[], ["int8"], ["bfloat16"], ["int8", "bfloat16"]])
 def test_what_the_processor_is_fast_with(bilex, monkeypatch, fast):
-    monkeypatch.setattr(int8, "native", lambda: "int8" in fast)
-    monkeypatch.setattr(bfloat16, "native", lambda: "bfloat16" in fast)
+    monkeypatch.setattr(int8, "is_native", lambda: "int8" in fast)
+    monkeypatch.setattr(bfloat16, "is_native", lambda: "bfloat16" in fast)
     assert bilex("doctor", "--json").json["processors"]["fast_with"] == fast
     assert ("fast with " + " and ".join(fast) in bilex("doctor").out) is bool(fast)
 

@@ -9,7 +9,8 @@ from bilex.evaluation.criterion import (
     standard_error,
     translated_cosine,
 )
-from bilex.induction.neighbours import Induction, Near
+from bilex.induction.induction import Induction
+from bilex.induction.neighbours import NearestNeighbours
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import unit
 
@@ -48,8 +49,8 @@ def test_translated_cosine(max_rank, settings, k):
     cosines = x @ z.T
     best = (2 * cosines - cosines.T.topk(k).values.mean(1)).argmax(1)
     expected = [float(cosines[i, j]) for i, j in enumerate(best.tolist()) if i < max_rank and j < max_rank]
-    for near in (None, Near.search(x, z, 10), Near.search(x, z, 15)):
-        found = translated_cosine(x, z, max_rank=max_rank, near=near, **settings)
+    for neighbours in (None, NearestNeighbours.search(x, z, 10), NearestNeighbours.search(x, z, 15)):
+        found = translated_cosine(x, z, max_rank=max_rank, neighbours=neighbours, **settings)
         assert found == pytest.approx(sum(expected) / len(expected))
 
 

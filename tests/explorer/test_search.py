@@ -3,7 +3,7 @@
 import torch
 
 from bilex import CSLS
-from bilex.explorer.explorer import OTHER
+from bilex.retrieval.sides import other
 
 
 def test_translations_are_those_of_the_alignment(explorer):
@@ -15,7 +15,7 @@ def test_translations_are_those_of_the_alignment(explorer):
             kept = explorer.translate(side, row, vector, 5)
             asked = explorer.translate(side, row, vector, 12).result(60)
             for found in (kept, asked):
-                assert [explorer.table(OTHER[side]).words[j] for j in found.rows[:5]] == [
+                assert [explorer.table(other(side)).words[j] for j in found.rows[:5]] == [
                     candidate.word for candidate in translation.candidates
                 ]
                 scores = torch.tensor([candidate.score for candidate in translation.candidates])

@@ -6,7 +6,7 @@ import torch
 
 from bilex.errors import MissingExtraError
 from bilex.induction import cliques
-from bilex.induction.cliques import find_cliques, links
+from bilex.induction.cliques import edges, find_cliques
 from bilex.normalize import unit
 
 pytest.importorskip("networkx")
@@ -17,7 +17,7 @@ def rows():
     return unit(torch.randn(40, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64))
 
 
-def slow_links(rows, neighbours, degree):
+def slow_edges(rows, neighbours, degree):
     cosines = (rows @ rows.T).fill_diagonal_(-2)
     near = [set(row.topk(neighbours).indices.tolist()) for row in cosines]
     mutual = [(i, j) for i, j in combinations(range(len(rows)), 2) if j in near[i] and i in near[j]]
@@ -50,29 +50,29 @@ def slow_cliques(rows, edges, least):
 
 
 @pytest.mark.parametrize(("neighbours", "degree"), [(3, 100.0), (10, 100.0), (10, 4.0), (60, 8.0)])
-def test_links_and_cliques_as_written_out(rows, neighbours, degree):
-    edges = slow_links(rows, min(neighbours, 39), degree)
-    assert {frozenset(pair) for pair in links(rows, neighbours, degree).tolist()} == edges
-    found = find_cliques(rows, neighbours=neighbours, degree=degree, least=3)
-    expected = slow_cliques(rows, edges, 3)
+def test_edges_and_cliques_as_written_out(rows, neighbours, degree):
+    expected_edges = slow_edges(rows, min(neighbours, 39), degree)
+    assert {frozenset(pair) for pair in edges(rows, neighbours, degree).tolist()} == expected_edges
+    found = find_cliques(rows, neighbours=neighbours, degree=degree, min_size=3)
+    expected = slow_cliques(rows, expected_edges, 3)
     assert found.central.tolist() == list(expected)
     torch.testing.assert_close(found.vectors, torch.stack(list(expected.values())))
 
 
 def test_no_more_than_the_largest_are_kept(rows, monkeypatch):
     """So many that those of five words and more are, and no smaller one."""
-    edges = slow_links(rows, 10, 100.0)
-    sizes = [len(clique) for clique in whole_cliques(len(rows), edges)]
+    expected_edges = slow_edges(rows, 10, 100.0)
+    sizes = [len(clique) for clique in whole_cliques(len(rows), expected_edges)]
     assert min(sizes) == 2
-    monkeypatch.setattr(cliques, "MOST", sum(size >= 5 for size in sizes))
-    found, expected = find_cliques(rows, neighbours=10, degree=100.0, least=2), slow_cliques(rows, edges, 5)
+    monkeypatch.setattr(cliques, "MAX_CLIQUES", sum(size >= 5 for size in sizes))
+    found, expected = find_cliques(rows, neighbours=10, degree=100.0, min_size=2), slow_cliques(rows, expected_edges, 5)
     assert found.central.tolist() == list(expected)
     torch.testing.assert_close(found.vectors, torch.stack(list(expected.values())))
-    assert expected.keys() < slow_cliques(rows, edges, 2).keys()
+    assert expected.keys() < slow_cliques(rows, expected_edges, 2).keys()
 
 
 def test_no_cliques(rows):
-    found = find_cliques(rows, neighbours=1, degree=10.0, least=3)
+    found = find_cliques(rows, neighbours=1, degree=10.0, min_size=3)
     assert found.central.shape == (0,)
     assert found.vectors.shape == (0, 4)
 
@@ -83,4 +83,4 @@ def test_without_networkx_the_extra_is_named(rows, monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", refuse)
     with pytest.raises(MissingExtraError, match=r"needs the package networkx: pip install 'bilex\[graph\]'"):
-        find_cliques(rows, neighbours=1, degree=10.0, least=3)
+        find_cliques(rows, neighbours=1, degree=10.0, min_size=3)

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from bilex.induction.score_dropout import best_of_some
+from bilex.induction.score_dropout import best_with_dropout
 from bilex.normalize import unit
-from bilex.search.bfloat16 import Sixteen
+from bilex.search.bfloat16 import Bfloat16
 
 
 def rows(n, rng_seed=0):
@@ -11,16 +11,16 @@ def rows(n, rng_seed=0):
 
 
 def draw(x, z, keep, rng_seed=0, **how):
-    return best_of_some(x, z, keep, generator=torch.Generator().manual_seed(rng_seed), **how)
+    return best_with_dropout(x, z, keep, generator=torch.Generator().manual_seed(rng_seed), **how)
 
 
-@pytest.fixture(params=[False, True], ids=["full", "rounded"])
-def by_rounded_rows(request, monkeypatch):
-    monkeypatch.setattr(Sixteen, "pays", staticmethod(lambda *_: request.param))
+@pytest.fixture(params=[False, True], ids=["float32", "bfloat16"])
+def precision(request, monkeypatch):
+    monkeypatch.setattr(Bfloat16, "is_worthwhile", staticmethod(lambda *_: request.param))
 
 
-@pytest.mark.usefixtures("by_rounded_rows")
-def test_each_key_is_looked_at_with_a_probability():
+@pytest.mark.usefixtures("precision")
+def test_each_score_is_kept_with_a_probability():
     x, z = rows(40), rows(3000, rng_seed=1)
     scores = x @ z.T
     whole = draw(x, z, 1.0)
@@ -35,13 +35,13 @@ def test_each_key_is_looked_at_with_a_probability():
     assert float(share) == pytest.approx(0.7 * 0.3, abs=0.02)
 
 
-@pytest.mark.usefixtures("by_rounded_rows")
-@pytest.mark.parametrize("keep", [0.2, 0.005])  # with the latter, fewer keys are looked at than a list is long
-def test_the_best_by_score_and_bias_of_those_with_a_coin(keep):
+@pytest.mark.usefixtures("precision")
+@pytest.mark.parametrize("keep", [0.2, 0.005])  # with the latter, fewer scores are kept than a shortlist has entries
+def test_the_best_by_score_and_bias_of_those_kept(keep):
     x, z, bias = rows(30), rows(2500, rng_seed=1), torch.linspace(-0.2, 0.2, 2500)
-    coins = torch.randint(-(2**63), 2**63 - 1, (30 * 2080 // 4,), generator=torch.Generator().manual_seed(0))
+    numbers = torch.randint(-(2**63), 2**63 - 1, (30 * 2080 // 4,), generator=torch.Generator().manual_seed(0))
     more = torch.randint(-(2**63), 2**63 - 1, (30 * 420 // 4,), generator=_after(30 * 2080 // 4))
-    drawn = torch.cat([coins.view(torch.int16).view(30, 2080), more.view(torch.int16).view(30, 420)], 1)
+    drawn = torch.cat([numbers.view(torch.int16).view(30, 2080), more.view(torch.int16).view(30, 420)], 1)
     scores = (x @ z.T + bias).masked_fill(drawn < round((1 - keep) * 2**16) - 2**15, -torch.inf)
     found = draw(x, z, keep, bias=bias)
     assert found.indices[:, 0].tolist() == scores.argmax(1).tolist()
@@ -50,12 +50,12 @@ def test_the_best_by_score_and_bias_of_those_with_a_coin(keep):
 
 @pytest.mark.parametrize(("n", "m"), [(7, 5), (5, 5), (3, 2), (7, 6), (4, 5)])
 def test_blocks_of_any_size(n, m):
-    """Coins are drawn four at a time; what is left of the last four is not looked at."""
+    """Random numbers are drawn four at a time; what is left of the last four is not used."""
     x, z = rows(n), rows(m, rng_seed=1)
-    coins = torch.randint(-(2**63), 2**63 - 1, (-(-n * m // 4),), generator=torch.Generator().manual_seed(0))
-    looked_at = coins.view(torch.int16)[: n * m].view(n, m) >= 0
-    scores = (x @ z.T).masked_fill(~looked_at, -torch.inf)
-    found, some = draw(x, z, 0.5), looked_at.any(1)
+    numbers = torch.randint(-(2**63), 2**63 - 1, (-(-n * m // 4),), generator=torch.Generator().manual_seed(0))
+    kept = numbers.view(torch.int16)[: n * m].view(n, m) >= 0
+    scores = (x @ z.T).masked_fill(~kept, -torch.inf)
+    found, some = draw(x, z, 0.5), kept.any(1)
     assert int(some.sum()) > 0
     assert found.indices[some, 0].tolist() == scores.argmax(1)[some].tolist()
     torch.testing.assert_close(found.values[some, 0], scores.amax(1)[some])
@@ -76,7 +76,7 @@ def test_products_that_are_known_change_nothing():
     torch.testing.assert_close(turned.values, draw(z, x, 0.2).values)
 
 
-def test_where_chance_leaves_nothing_anything_is_taken():
+def test_where_all_scores_are_dropped_any_key_is_taken():
     found = draw(rows(300), rows(2, rng_seed=1), 0.01)
     assert set(found.indices[:, 0].tolist()) <= {0, 1}
     assert float(found.values.median()) < -1000

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex import AlignmentError, SettingsError, get_method
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.methods import adversarial
 from bilex.methods.adversarial import Adversarial

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bilex.errors import MissingExtraError, SettingsError
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.householder import polar
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.css import Css
@@ -97,7 +97,7 @@ def test_transport_improves_a_map_of_few_pairs(uneven):
 def test_the_lexicon_has_the_dictionary_and_the_surest_pairs(uneven):
     x, z, pairs = uneven
     q = procrustes(x, z[:60])
-    induction = Induction(sure="mean_margin", most=30, k=3)
+    induction = Induction(confidence="mean_margin", max_pairs=30, k=3)
     lexicon, record = Css(induction=induction).enlarge(q, x, z, pairs, generator())
     assert lexicon[:20].tolist() == pairs.tolist()
     assert lexicon[20:].tolist() == induction(unit(x @ q), z, generator()).pairs.tolist()

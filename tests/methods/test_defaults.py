@@ -1,11 +1,11 @@
 """What every method is by default: documents state it, and published figures were made with it."""
 
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 
 import pytest
 
 from bilex import all_methods
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 
 USUAL = ("unit", "center", "unit")
 INDUCTION = {
@@ -14,12 +14,12 @@ INDUCTION = {
     "beyond": True,
     "k": 10,
     "direction": "mutual",
-    "sure": "score",
-    "frequent": 0.0,
+    "confidence": "score",
+    "rank_penalty": 0.0,
     "threshold": None,
     "share": 1.0,
-    "most": None,
-    "keep": 1.0,
+    "max_pairs": None,
+    "keep_probability": 1.0,
 }
 RAPO = {
     "normalize": USUAL,
@@ -171,7 +171,7 @@ DEFAULTS = {
         "epsilon": 1.0,
         "tolerance": 0.001,
         "iterations": 100,
-        "induction": {**INDUCTION, "max_rank": 20000, "sure": "mean_margin", "most": 10000},
+        "induction": {**INDUCTION, "max_rank": 20000, "confidence": "mean_margin", "max_pairs": 10000},
     },
     "geomm": {"normalize": ("unit", "center"), "penalty": (3000.0, 10000.0), "refit": True},
     "geomm_semi": {
@@ -252,7 +252,7 @@ DEFAULTS = {
         "epsilon": 1.0,
         "tolerance": 0.001,
         "iterations": 100,
-        "induction": {**INDUCTION, "max_rank": 100000, "sure": "mean_margin", "most": 10000},
+        "induction": {**INDUCTION, "max_rank": 100000, "confidence": "mean_margin", "max_pairs": 10000},
     },
     "rapo": RAPO,
     "rapo_semi": {
@@ -260,7 +260,7 @@ DEFAULTS = {
         "base": {"method": "rapo", **RAPO, "refit": False, "go_on": False},
         "rounds": 1,
         "patience": None,
-        "induction": {**INDUCTION, "candidates": 40000, "sure": "margin", "frequent": 0.04},
+        "induction": {**INDUCTION, "candidates": 40000, "confidence": "margin", "rank_penalty": 0.04},
         "warm": True,
         "precision": 0.9,
         "least_share": 0.35,
@@ -275,7 +275,7 @@ DEFAULTS = {
         "base": {"method": "rapo", **RAPO, "refit": False, "go_on": False},
         "rounds": 2,
         "patience": None,
-        "induction": {**INDUCTION, "candidates": 40000, "sure": "margin", "frequent": 0.08},
+        "induction": {**INDUCTION, "candidates": 40000, "confidence": "margin", "rank_penalty": 0.08},
         "warm": True,
         "precision": 0.9,
         "least_share": 0.5,
@@ -313,3 +313,28 @@ def test_a_method(name):
 
 def test_induction():
     assert asdict(Induction()) == INDUCTION
+
+
+def test_first_names():
+    """Results are recognised by a hash of settings under these names: they never change."""
+    settings = all_methods()["rapo_semi"]().describe(first_names=True)
+    assert settings["base"] == all_methods()["rapo_semi"]().base.describe() | {"method": "rapo"}
+    assert settings["induction"] == {
+        **{name: INDUCTION[name] for name in ("max_rank", "beyond", "k", "direction", "threshold", "share")},
+        "candidates": 40000,
+        "sure": "margin",
+        "frequent": 0.04,
+        "most": None,
+        "keep": 1.0,
+    }
+
+
+@pytest.mark.parametrize("name", all_methods())
+def test_no_old_name_of_a_setting_is_that_of_another(name):
+    pending = [all_methods()[name]()]
+    while pending:
+        settings = pending.pop()
+        names, renamed = {field.name for field in fields(settings)}, getattr(settings, "renamed", {})
+        assert set(renamed.values()) <= names
+        assert not renamed.keys() & names
+        pending += [value for value in vars(settings).values() if is_dataclass(value)]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bilex import AlignmentError, MissingExtraError, SettingsError, align, get_method
-from bilex.induction.neighbours import is_among
+from bilex.induction.confidence import isin_pairs
 from bilex.methods.graph_cliques import GraphCliques
 from bilex.normalize import unit
 from bilex.training.trace import Trace
@@ -34,7 +34,7 @@ def test_central_words_of_aligned_cliques_translate_each_other(grouped):
     trace = Trace()
     pairs = GraphCliques(degree=4).central_pairs(x, z, generator(), trace)
     assert len(pairs) >= 20
-    assert float(is_among(pairs, right).double().mean()) > 0.9
+    assert float(isin_pairs(pairs, right).double().mean()) > 0.9
     assert trace.records == [
         {
             "source_cliques": trace.records[0]["target_cliques"],
@@ -62,7 +62,7 @@ def test_whether_a_dictionary_that_is_given_stays(grouped, keep_seed):
     x, z, right = grouped
     wrong = torch.stack([right[:5, 0], right[5:10, 1]], 1)
     method = GraphCliques(degree=4, keep_seed=keep_seed)
-    assert bool(is_among(wrong, method.induce(x, z, wrong, generator=generator(), trace=Trace())).any()) == keep_seed
+    assert bool(isin_pairs(wrong, method.induce(x, z, wrong, generator=generator(), trace=Trace())).any()) == keep_seed
 
 
 def test_failure_is_that_of_this_method(grouped):

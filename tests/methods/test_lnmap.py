@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex import SettingsError, get_method
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.methods.lnmap import Autoencoder, LNMap, LNMapMapping
 from bilex.normalize import unit
 from bilex.training.network import Network

@@ -62,7 +62,7 @@ def test_the_round_of_the_highest_mean_cosine_is_kept(tables, monkeypatch):
     told = iter([0.3, 0.5, 0.7, 0.7, 0.1])
     seen = []
 
-    def criterion(x, z, near):
+    def criterion(x, z, neighbours):
         seen.append(x)
         return next(told)
 

@@ -3,7 +3,7 @@ import torch
 
 from bilex import AlignmentError, SettingsError, get_method
 from bilex.errors import BilexError
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.methods.self_learning import _Rounds
 from bilex.normalize import unit
 from bilex.storage.array_file import read_arrays, write_arrays
@@ -19,7 +19,7 @@ QUICK = {
         "least_dev": "1",
         "rounds": "2",
     },
-    "self_learning": {"base": "procrustes", "rounds": "2", "induction.keep": "0.5", "least_dev": "1"},
+    "self_learning": {"base": "procrustes", "rounds": "2", "induction.keep_probability": "0.5", "least_dev": "1"},
     "geomm_semi": {"rounds": "2", "patience": "none", "least_dev": "1"},
 }
 
@@ -79,7 +79,7 @@ def test_damaged_checkpoints_are_refused(given, tmp_path, damages, name, some):
 @pytest.mark.parametrize("dev", [True, False])
 def test_rounds_are_told(given, dev):
     trace = Trace()
-    fit(given, trace=trace, dev=dev, **{"induction.keep": "1"})
+    fit(given, trace=trace, dev=dev, **{"induction.keep_probability": "1"})
     rounds = [record for record in trace.records if "induced" in record]
     assert [record["round"] for record in rounds] == ([0, 1] if dev else [0, 1, 2])
     assert rounds[0]["pairs"] == 40
@@ -92,7 +92,7 @@ def test_rounds_are_told(given, dev):
 @pytest.mark.parametrize("patience", [1, 3])
 def test_ends_after_rounds_without_a_new_best(given, dev, patience):
     trace = Trace()
-    fit(given, trace=trace, dev=dev, patience=str(patience), rounds="30", **{"induction.keep": "1"})
+    fit(given, trace=trace, dev=dev, patience=str(patience), rounds="30", **{"induction.keep_probability": "1"})
     scores = [record["dev_mrr" if dev else "mean_cosine"] for record in trace.records if "induced" in record]
     best = scores.index(max(scores))
     assert len(scores) == best + 1 + patience < 30
@@ -108,7 +108,7 @@ def test_more_pairs_make_a_better_map(given):
     x, z, train, test = given
     few = x, z, train[:13], test
     base = get_method("procrustes").fit(x, z, train[:13])
-    learnt = [fit(few, dev=False, rounds=rounds, **{"induction.keep": "1"}) for rounds in ("1", "5")]
+    learnt = [fit(few, dev=False, rounds=rounds, **{"induction.keep_probability": "1"}) for rounds in ("1", "5")]
     errors = []
     for mapping in (base, *learnt):
         mapped = unit(mapping.source(x)), unit(mapping.target(z))
@@ -118,16 +118,24 @@ def test_more_pairs_make_a_better_map(given):
 
 
 def test_without_dev_more_of_the_pairs_are_taken_from_round_to_round(given):
-    """The surest, up to all."""
+    """The most confident, up to all."""
     x, z, train, _ = given
     trace, few = Trace(), train[:40]
-    fit(given, trace=trace, dev=False, rounds="3", precision="0.9", least_share="0.4", **{"induction.keep": "1"})
+    fit(
+        given,
+        trace=trace,
+        dev=False,
+        rounds="3",
+        precision="0.9",
+        least_share="0.4",
+        **{"induction.keep_probability": "1"},
+    )
     pairs, told = few, [record["induced"] for record in trace.records if "induced" in record]
     for share, count in zip((0.55, 0.7, 0.85, 1.0), told, strict=True):
         mapping = get_method("procrustes").fit(x, z, pairs)
         found = Induction()(unit(mapping.source(x)), unit(mapping.target(z)), torch.Generator())
-        surest = found.scores.argsort(descending=True)[: round(share * len(found.scores))].sort().values
-        new = [pair for pair in found.pairs[surest].tolist() if pair[0] not in few[:, 0].tolist()]
+        best = found.confidence.argsort(descending=True)[: round(share * len(found.confidence))].sort().values
+        new = [pair for pair in found.pairs[best].tolist() if pair[0] not in few[:, 0].tolist()]
         assert count == len(new)
         pairs = torch.tensor([*few.tolist(), *new])
 
@@ -153,7 +161,7 @@ def test_how_good_the_pairs_are_is_told(given):
     """On the words of dev, where that is known."""
     trace = Trace()
     x, z, train, dev = given
-    fit(given, trace=trace, rounds="1", **{"induction.keep": "1"})
+    fit(given, trace=trace, rounds="1", **{"induction.keep_probability": "1"})
     mapping = get_method("procrustes").fit(x, z, train[:40])
     induced = Induction()(unit(mapping.source(x)), unit(mapping.target(z)), torch.Generator()).pairs.tolist()
     gold = dev.tolist()

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bilex import align, get_method
-from bilex.induction.neighbours import is_among
+from bilex.induction.confidence import isin_pairs
 from bilex.training.trace import Trace
 
 
@@ -19,16 +19,16 @@ def induced(given, name, **settings):
 @pytest.mark.parametrize("keep_seed", [True, False])
 def test_whether_the_dictionary_stays(given, keep_seed):
     seed, pairs = induced(given, "vecmap_semi", keep_seed=str(keep_seed))
-    assert bool(is_among(seed, pairs).all()) == keep_seed
+    assert bool(isin_pairs(seed, pairs).all()) == keep_seed
     assert len(pairs) > 160
     if not keep_seed:
-        assert bool(is_among(seed[:40], pairs).double().mean() > 0.5), "most is found again"
+        assert bool(isin_pairs(seed[:40], pairs).double().mean() > 0.5), "most is found again"
 
 
 def test_is_the_unsupervised_one_given_a_dictionary(given):
     seed, pairs = induced(given, "vecmap_semi", keep_seed="true")
     assert torch.equal(pairs, induced(given, "vecmap_unsupervised")[1])
-    assert bool(is_among(seed, pairs).all())
+    assert bool(isin_pairs(seed, pairs).all())
 
 
 @pytest.mark.parametrize(("spelling", "words"), [("identical", "w{}"), ("numerals", "{}")])

@@ -6,12 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bilex.normalize import unit
-from bilex.retrieval import CSLS, InvertedSoftmax, Nearest, base
+from bilex.retrieval import CSLS, InvertedSoftmax, Nearest
+from bilex.retrieval import index as index_module
 from bilex.retrieval import partial_penalties as partial
 from bilex.search import clusters
 
 DIRECTIONS = ["forward", "backward"]
-SETTINGS = [(base, "FEWEST", 0), (base, "MOST", 1.0), (partial, "MOST", 1.0), (clusters, "SIZE", 15)]
+SETTINGS = [
+    (index_module, "MIN_ROWS", 0),
+    (index_module, "MAX_PARTIAL_SHARE", 1.0),
+    (partial, "MAX_PARTIAL_SHARE", 1.0),
+    (clusters, "CLUSTER_SIZE", 15),
+]
 
 
 def use_parts(patch):
@@ -139,12 +145,12 @@ def searches(draw):
 
 @given(searches(), st.sampled_from(["real", "useless", "exact"]), st.sampled_from([0.0, 0.5, 1.0]))
 @settings(max_examples=60, deadline=None)
-def test_same_for_all_tables_and_whatever_the_bounds(search, bounds, most):
+def test_same_for_all_tables_and_whatever_the_bounds(search, bounds, share):
     x, z, queries, gold, k, n = search
     few, whole = both(x, z, CSLS(k=k))
     with pytest.MonkeyPatch.context() as patch:
         use_parts(patch)
-        patch.setattr(partial, "MOST", most)
+        patch.setattr(partial, "MAX_PARTIAL_SHARE", share)
         if bounds == "useless":
             patch.setattr(
                 CSLS, "bounds", lambda self, candidates, *_, **__: candidates.new_full((len(candidates),), -1.1)
@@ -171,9 +177,9 @@ def test_a_penalty_is_the_same_in_any_company(kind):
         assert torch.equal(CSLS().penalty(z[some], x, budget=2**20), penalties[some])
 
 
-def test_lists_that_settle_nothing_only_cost_time(monkeypatch):
-    """As if rounding had ordered each list so that what is still to be settled lies just beyond its end."""
-    monkeypatch.setattr(partial.Search, "_settle", lambda self, known, *_: known)
+def test_shortlists_that_prove_nothing_only_cost_time(monkeypatch):
+    """As if rounding had ordered each list so that what needs an exact penalty lies just beyond its end."""
+    monkeypatch.setattr(partial.PartialSearch, "_make_best_exact", lambda self, penalties, *_: penalties)
     few, whole = both(topics(240, 0), topics(310, 1))
     assert_same(few.topk(table(5, 2), 3), whole.topk(table(5, 2), 3))
 
@@ -182,30 +188,30 @@ def test_only_a_part_is_computed():
     x, z = topics(240, 0), topics(310, 1)
     index = CSLS().index(x, z)
     index.topk(x[:4], 1)
-    after_one = int(index.partial["target"].exact.sum())
+    after_one = int(index.partial_penalties["target"].exact.sum())
     assert 1 <= after_one < 60
     index.topk(x[:4], 1)
-    assert int(index.partial["target"].exact.sum()) == after_one
+    assert int(index.partial_penalties["target"].exact.sum()) == after_one
     index.ranks(x[:2], index.topk(x[:2], 1).indices)
-    assert after_one <= int(index.partial["target"].exact.sum()) < 100
+    assert after_one <= int(index.partial_penalties["target"].exact.sum()) < 100
     assert not index.penalties
 
 
 def test_all_are_computed_where_many_are_wanted(monkeypatch):
-    monkeypatch.setattr(base, "MOST", 0.5)
-    monkeypatch.setattr(partial, "MOST", 0.5)
+    monkeypatch.setattr(index_module, "MAX_PARTIAL_SHARE", 0.5)
+    monkeypatch.setattr(partial, "MAX_PARTIAL_SHARE", 0.5)
     x, z = topics(240, 0), topics(310, 1)
     index = CSLS().index(x, z)
     index.topk(x, 1)
     assert "target" in index.penalties
-    assert not index.partial
+    assert not index.partial_penalties
     worst = CSLS().index(x, z)
     worst.ranks(x[:3], (x[:3] @ z.T).argmin(1, keepdim=True))  # everybody is above the gold
     assert "target" in worst.penalties
 
 
 def test_small_tables_have_all_computed(monkeypatch):
-    monkeypatch.setattr(base, "FEWEST", 241)
+    monkeypatch.setattr(index_module, "MIN_ROWS", 241)
     index = CSLS().index(table(240, 0), table(310, 1))
     index.topk(table(1, 2), 1)
     assert "target" in index.penalties
@@ -215,7 +221,7 @@ def test_small_tables_have_all_computed(monkeypatch):
 def test_without_bounds_all_are_computed(retrieval):
     few, whole = both(table(240, 0), table(310, 1), retrieval)
     assert_same(few.topk(table(3, 2), 4), whole.topk(table(3, 2), 4))
-    assert not few.partial
+    assert not few.partial_penalties
 
 
 def test_progress_ends_at_the_end():

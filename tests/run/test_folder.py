@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save
 import bilex.run.folder
 from bilex import CSLS, Alignment, EmbeddingTable, InvertedSoftmax, Lexicon, Nearest, align
 from bilex.errors import AlignmentError, BilexError
-from bilex.retrieval import RETRIEVALS, base
+from bilex.retrieval import RETRIEVALS, index
 
 FILES = [
     "alignment.json",
@@ -147,7 +147,7 @@ class TestCache:
         assert Alignment.load(run).induce(mutual=True) == first == fresh.induce(mutual=True)
 
     def test_parts_are_kept(self, run, fresh, monkeypatch):
-        monkeypatch.setattr(base, "FEWEST", 0)
+        monkeypatch.setattr(index, "MIN_ROWS", 0)
         words = fresh.source.words[3:6]
         first = Alignment.load(run).translate(words, n=2)
         assert [path.name for path in (run / "cache").iterdir()] == ["csls-k=10.target.partial.safetensors"]

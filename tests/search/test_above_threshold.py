@@ -4,17 +4,17 @@ import pytest
 import torch
 
 from bilex.normalize import unit
-from bilex.search import above_threshold as near
+from bilex.search import above_threshold as module
 from bilex.search.above_threshold import pairs_above
 
 
-def brute(table, level):
+def brute(table, threshold):
     products = (table.double() @ table.double().T).triu(1)
-    return sorted(map(tuple, (products > level).nonzero().tolist()))
+    return sorted(map(tuple, (products > threshold).nonzero().tolist()))
 
 
-def found(table, level, **options):
-    return sorted(map(tuple, pairs_above(table, level, **options).T.tolist()))
+def found(table, threshold, **options):
+    return sorted(map(tuple, pairs_above(table, threshold, **options).T.tolist()))
 
 
 def skewed(n, d):
@@ -25,24 +25,24 @@ def skewed(n, d):
 
 
 @pytest.mark.parametrize("d", [20, 100, 300])
-@pytest.mark.parametrize("level", [0.3, 0.7, 0.9, 0.99])
-def test_the_pairs_are_those_of_all_products(d, level):
+@pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9, 0.99])
+def test_the_pairs_are_those_of_all_products(d, threshold):
     table = skewed(2400, d)
-    assert found(table, level) == brute(table, level)
+    assert found(table, threshold) == brute(table, threshold)
 
 
 def test_short_heads_are_used_where_they_pay_and_whole_rows_where_they_do_not():
     table = skewed(2400, 300)
-    assert near._heads(table, 0.9).shape[1] <= 65
-    assert near._heads(table, -0.9) is table
-    assert near._heads(table[:, :64].contiguous(), 0.9).shape[1] == 64
+    assert module._heads(table, 0.9).shape[1] <= 65
+    assert module._heads(table, -0.9) is table
+    assert module._heads(table[:, :64].contiguous(), 0.9).shape[1] == 64
 
 
 def test_no_head_ever_bounds_a_product_too_low():
     table = skewed(800, 300) * torch.rand(800, 1, generator=torch.Generator().manual_seed(1))
-    heads = near._heads(table, 0.9)
+    heads = module._heads(table, 0.9)
     assert heads is not table
-    assert (heads @ heads.T >= table @ table.T - near.ROUNDING).all()
+    assert (heads @ heads.T >= table @ table.T - module.ROUNDING_ERROR).all()
 
 
 def test_rows_of_any_length_zero_rows_and_equal_rows():
@@ -57,36 +57,36 @@ def test_rows_of_any_length_zero_rows_and_equal_rows():
 def test_where_nearly_all_are_near_they_are_all_found():
     """Of 600 rows, all but a few of the 179,700 pairs; their heads would save nothing, so the rows themselves do."""
     table = unit(skewed(600, 300) + 5)
-    assert near._heads(table, 0.5) is table
+    assert module._heads(table, 0.5) is table
     assert found(table, 0.5) == brute(table, 0.5)
     assert len(found(table, 0.5)) > 179_000
 
 
 @pytest.mark.parametrize("short", [2e-6, 8e-6])
-def test_pairs_just_above_the_level_are_found_though_bounds_are_a_little_too_low(monkeypatch, short):
-    """By less than `ROUNDING`, which is what rounding may take off them."""
+def test_pairs_just_above_the_threshold_are_found_though_bounds_are_a_little_too_low(monkeypatch, short):
+    """By less than `ROUNDING_ERROR`, which is what rounding may take off them."""
     angles = torch.arange(2000) * 0.003
     table = torch.zeros(2000, 300)
     table[:, 0], table[:, 1] = angles.cos(), angles.sin()  # the heads have all there is to a product
-    heads, level = near._heads, math.cos(5 * 0.003) - 1e-6
-    monkeypatch.setattr(near, "_heads", lambda *of: heads(*of) * (1 - short) ** 0.5)
-    assert near._heads(table, level).shape[1] == 33
-    assert found(table, level) == [(i, j) for i in range(2000) for j in range(i + 1, min(i + 6, 2000))]
+    heads, threshold = module._heads, math.cos(5 * 0.003) - 1e-6
+    monkeypatch.setattr(module, "_heads", lambda *of: heads(*of) * (1 - short) ** 0.5)
+    assert module._heads(table, threshold).shape[1] == 33
+    assert found(table, threshold) == [(i, j) for i in range(2000) for j in range(i + 1, min(i + 6, 2000))]
 
 
 def test_blocks_of_any_size_find_the_same(monkeypatch):
     table = skewed(1000, 128)
     expected = brute(table, 0.9)
     assert found(table, 0.9, budget=1 << 16) == expected
-    monkeypatch.setattr(near, "MOST_ROWS", 37)
-    monkeypatch.setattr(near, "KEY_BLOCK", 64)
+    monkeypatch.setattr(module, "QUERY_BLOCK", 37)
+    monkeypatch.setattr(module, "KEY_BLOCK", 64)
     assert found(table, 0.9) == expected
-    monkeypatch.setattr(near, "AT_ONCE", 3)
+    monkeypatch.setattr(module, "BATCH", 3)
     assert found(table, 0.9) == expected
 
 
 def test_a_check_is_asked_block_by_block(monkeypatch):
-    monkeypatch.setattr(near, "KEY_BLOCK", 64)
+    monkeypatch.setattr(module, "KEY_BLOCK", 64)
     table, counts = unit(torch.ones(600, 32)), []
 
     def refuse(count):

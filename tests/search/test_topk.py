@@ -5,10 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bilex.search import blocks, lists
+from bilex.search import blocks, lists, problem
 from bilex.search import ranks as ranking
 from bilex.search import topk as kernel
-from bilex.search.blocks import BUDGET, KEY_BLOCK, MOST_ROWS, logsumexp
+from bilex.search.blocks import BUDGET, KEY_BLOCK, QUERY_BLOCK, logsumexp
 from bilex.search.ranks import ranks
 from bilex.search.topk import topk, topk_both
 
@@ -56,12 +56,12 @@ def slow_ranks(scores, gold):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Many blocks at little cost; nothing is divisible by anything."""
-    set_sizes(monkeypatch, {"KEY_BLOCK": 12, "MOST_ROWS": 5, "LANES": 4})
+    set_sizes(monkeypatch, {"KEY_BLOCK": 12, "QUERY_BLOCK": 5, "GROUP_SIZE": 4})
 
 
 def set_sizes(patch, sizes):
     """Wherever they are known."""
-    for module, (name, value) in product([lists, blocks, ranking, kernel], sizes.items()):
+    for module, (name, value) in product([lists, blocks, problem, ranking, kernel], sizes.items()):
         if hasattr(module, name):
             patch.setattr(module, name, value)
 
@@ -78,9 +78,9 @@ def searches(draw):
     bias = integers(m, 1, rng_seed=rng_seed, dtype=dtype)[:, 0] if draw(st.booleans()) else None
     sizes = {
         "KEY_BLOCK": draw(st.integers(1, 64)),
-        "MOST_ROWS": draw(st.integers(1, 6)),
-        "LANES": draw(st.integers(1, 8)),
-        "DENSE": draw(st.sampled_from([1, 8, 1000])),
+        "QUERY_BLOCK": draw(st.integers(1, 6)),
+        "GROUP_SIZE": draw(st.integers(1, 8)),
+        "SCORES_PER_CANDIDATE": draw(st.sampled_from([1, 8, 1000])),
     }
     return queries, keys, bias, sizes, draw(st.sampled_from([1, 1000, BUDGET]))
 
@@ -102,14 +102,14 @@ def test_both_ways_are_exact_for_all_shapes(multiplied, search, n):
     queries, keys, _, sizes, budget = search
     matrix = full(queries, keys) if multiplied and len(queries) else None
     with pytest.MonkeyPatch.context() as patch:
-        set_sizes(patch, {**sizes, "EVEN_ROWS": sizes["MOST_ROWS"]})
+        set_sizes(patch, {**sizes, "ALIGNED_QUERY_BLOCK": sizes["QUERY_BLOCK"]})
         forward, backward = topk_both(queries, keys, n, matrix=matrix, budget=budget)
     assert_best(forward, full(queries, keys), n)
     assert_best(backward, full(keys, queries), n)
 
 
 def places(kind, scores, n, rng_seed=0):
-    """What a search is told to be near, n and a few of each row: the truth, or not."""
+    """Keys that a search is to expect near, n and a few of each row: the right ones, or not."""
     width = min(n + 3, scores.shape[1])
     random = torch.rand(scores.shape, generator=torch.Generator().manual_seed(rng_seed)).argsort(1)[:, :width]
     best = scores.argsort(1, descending=True)[:, :width]
@@ -118,17 +118,17 @@ def places(kind, scores, n, rng_seed=0):
     ]
 
 
-KNOWN = ["best", "random", "worst", "all the same"]
+WARM_STARTS = ["best", "random", "worst", "all the same"]
 
 
-@given(searches(), st.integers(1, 200), st.sampled_from(KNOWN))
+@given(searches(), st.integers(1, 200), st.sampled_from(WARM_STARTS))
 @settings(max_examples=200, deadline=None)
-def test_what_was_near_before_changes_nothing(search, n, kind):
+def test_a_warm_start_changes_nothing(search, n, kind):
     queries, keys, _, sizes, budget = search
-    known = places(kind, full(queries, keys), n), places(kind, full(keys, queries), n)
+    warm_start = places(kind, full(queries, keys), n), places(kind, full(keys, queries), n)
     with pytest.MonkeyPatch.context() as patch:
-        set_sizes(patch, {**sizes, "EVEN_ROWS": sizes["MOST_ROWS"]})
-        forward, backward = topk_both(queries, keys, n, known=known, budget=budget)
+        set_sizes(patch, {**sizes, "ALIGNED_QUERY_BLOCK": sizes["QUERY_BLOCK"]})
+        forward, backward = topk_both(queries, keys, n, warm_start=warm_start, budget=budget)
     assert_best(forward, full(queries, keys), n)
     assert_best(backward, full(keys, queries), n)
 
@@ -138,7 +138,7 @@ def test_what_was_near_before_changes_nothing(search, n, kind):
 @pytest.mark.parametrize("n", [1, 10, 34, 200, 416])
 def test_the_largest_are_in_the_groups_with_the_largest_maxima(n, turned, dtype):
     scores = normal(416, 30).to(dtype).T if turned else normal(30, 416).to(dtype)
-    found = lists._largest(scores, n)
+    found = lists._largest_of_block(scores, n)
     assert torch.equal(found.values.sort(1, descending=True).values, scores.sort(1, descending=True).values[:, :n])
     assert torch.equal(found.values, scores.gather(1, found.indices))
     assert all(len(set(row)) == n for row in found.indices.tolist())
@@ -177,7 +177,7 @@ def test_topk_with_the_real_block_sizes(m, n, with_bias):
 
 
 def test_more_queries_than_one_block_of_rows():
-    queries, keys = normal(MOST_ROWS + 3, 4), normal(50, 4, rng_seed=1)
+    queries, keys = normal(QUERY_BLOCK + 3, 4), normal(50, 4, rng_seed=1)
     assert_best(topk(queries, keys, 2), full(queries, keys), 2, exact=False)
 
 

@@ -1,12 +1,12 @@
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
 
 from bilex.errors import SettingsError
 from bilex.methods.base import get_method
-from bilex.settings.fields import change, describe, field_types, parse, to_text
+from bilex.settings.fields import change, current_name, describe, field_types, original_names, parse, to_text
 
 
 @dataclass(frozen=True)
@@ -168,3 +168,52 @@ def test_a_union_says_all_that_would_do():
 def test_numbers_are_finite(text):
     with pytest.raises(SettingsError, match=r"keep=.*: needed a finite number"):
         get_method("vecmap_unsupervised", {"keep": text})
+
+
+@dataclass(frozen=True)
+class Renamed:
+    confidence: float = 0.5
+    depth: int = 1
+    example: Example = field(default_factory=Example)
+    renamed: ClassVar = {"sure": "confidence", "certain": "confidence", "levels": "depth"}
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Renamed = field(default_factory=Renamed)
+
+
+@pytest.mark.parametrize("old", ["sure", "certain"])
+def test_an_old_name_is_accepted_with_a_warning_that_says_the_new_one(old):
+    with pytest.warns(FutureWarning, match=rf"^example: the setting {old} is now called confidence; write confidence="):
+        assert change(Renamed(), {old: "0.9", "depth": 2}, what="example") == Renamed(confidence=0.9, depth=2)
+
+
+@pytest.mark.parametrize("given", [{"inner.levels": "3"}, {"inner": {"levels": 3}}])
+def test_an_old_name_of_a_setting_of_a_setting(given):
+    with pytest.warns(FutureWarning, match="^example: inner: the setting levels is now called depth"):
+        assert change(Outer(), given, what="example") == Outer(Renamed(depth=3))
+
+
+def test_the_new_name_gives_no_warning():
+    assert change(Outer(), {"inner.confidence": "0.9"}, what="example") == Outer(Renamed(confidence=0.9))
+
+
+@pytest.mark.parametrize("given", [{"sure": 1, "confidence": 1}, {"confidence": 1, "sure": 1}])
+def test_a_setting_is_not_given_by_both_names(given):
+    with pytest.raises(SettingsError, match="sure and confidence are the same setting; leave out sure, its old name"):
+        change(Renamed(), given, what="example")
+
+
+def test_an_old_name_with_a_bad_value_is_refused_by_the_new_name():
+    with pytest.warns(FutureWarning), pytest.raises(SettingsError, match="example: confidence='high': needed a number"):
+        change(Renamed(), {"sure": "high"}, what="example")
+
+
+def test_current_and_original_names():
+    assert current_name(Outer(), "inner.sure") == current_name(Outer(), "inner.confidence") == "inner.confidence"
+    assert current_name(Outer(), "inner") == "inner"
+    assert current_name(Renamed(), "example.inner.depth") == "example.inner.depth"
+    assert current_name(Renamed(), "levels") == "depth"
+    assert original_names(Renamed) == {"confidence": "sure", "depth": "levels"}
+    assert original_names(Example) == {}

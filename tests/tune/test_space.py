@@ -56,6 +56,12 @@ def test_what_is_given_is_not_searched():
     assert "hard" not in space.defaults()
 
 
+def test_what_is_given_by_its_old_name_is_not_searched(monkeypatch):
+    monkeypatch.setattr(type(get_method("ridge")), "renamed", {"weight": "penalty"}, raising=False)
+    with pytest.warns(FutureWarning), pytest.raises(SettingsError, match="all settings of ridge"):
+        Space.of("ridge", {"weight": "30"})
+
+
 def test_refusals():
     with pytest.raises(SettingsError, match=r"procrustes names no settings that are worth a search; these do: .*rapo"):
         Space.of("procrustes", {})

@@ -56,7 +56,7 @@ class Task(Measured):
             train=None if train is None else store.prepare(train),
             test=store.prepare(direction.test),
         )
-        return replace(task, key=_key(task, method.describe()))
+        return replace(task, key=_key(task, method.describe(first_names=True)))
 
     def files(self) -> dict[str, Ready]:
         """All files it reads, by what they are."""
@@ -104,7 +104,10 @@ class Task(Measured):
 
 
 def _key(task: Task, settings: dict[str, Any]) -> str:
-    """Hash over all that decides the result. Where files lie, threads and the version of bilex are no part of it."""
+    """Hash over all that decides the result. Where files lie, threads and the version of bilex are no part of it.
+
+    Settings are hashed by their first names, so that results are recognised after a setting has been renamed.
+    """
     decides = {
         "method": task.method,
         "settings": settings,

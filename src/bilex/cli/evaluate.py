@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bilex.evaluation.hubness import Hubness
     from bilex.evaluation.precision import Evaluation
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
     from bilex.table import EmbeddingTable
 
 
@@ -61,7 +61,7 @@ def evaluate(
         return
     _print(result)
     if hubs:
-        _print_hubness(hubs, alignment.target if direction == "forward" else alignment.source)
+        _print_hubness(hubs, alignment.tables.along(direction).target)
 
 
 @click.command()

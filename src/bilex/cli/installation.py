@@ -73,7 +73,7 @@ def processors() -> dict[str, Any]:
     from bilex.search import bfloat16, int8
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    fast = [name for name, native in (("int8", int8.native), ("bfloat16", bfloat16.native)) if native()]
+    fast = [name for name, is_native in (("int8", int8.is_native), ("bfloat16", bfloat16.is_native)) if is_native()]
     return {"all": os.cpu_count(), "usable": usable, "fast_with": fast}
 
 

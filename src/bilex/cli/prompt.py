@@ -12,6 +12,7 @@ import click
 
 from bilex.cli import options
 from bilex.errors import BilexError
+from bilex.retrieval.sides import from_to, reverse
 from bilex.storage.files import bare_name
 from bilex.text.printable import printable
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bilex.alignment import Alignment, Translation
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
 
 HELP = """a word     its translations
 :swap      translate in the other direction
@@ -44,13 +45,13 @@ class Session:
     @property
     def prompt(self) -> str:
         """Such as `en>fr: `."""
-        sides = ("source", "target") if self.direction == "forward" else ("target", "source")
+        sides = from_to(self.direction)
         return printable(">".join(self._name(side) for side in sides)) + ": "
 
     @cached_property
     def words(self) -> list[str]:
         """The words of the language translated from that a terminal can show, sorted."""
-        table = self.alignment.source if self.direction == "forward" else self.alignment.target
+        table = self.alignment.tables.along(self.direction).source
         return sorted({word for word in table.words if printable(word) == word})
 
     def answer(self, line: str) -> Session | None:
@@ -59,7 +60,7 @@ class Session:
         if command in (":quit", ":q"):
             return None
         if command == ":swap":
-            return replace(self, direction="backward" if self.direction == "forward" else "forward")
+            return replace(self, direction=reverse(self.direction))
         if command == ":n" and argument.strip().isdecimal() and int(argument) > 0:
             return replace(self, n=int(argument))
         if line.startswith(":") and len(line) > 1:

@@ -19,6 +19,7 @@ from bilex.io import standard
 from bilex.io.dictionary import ASCII_SPACE
 from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN, files_of, fitting, write_entries
 from bilex.io.standard import STDOUT
+from bilex.retrieval.sides import Sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bilex.alignment import Alignment, Translation
     from bilex.entry import Entry
     from bilex.retrieval import Retrieval
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
     from bilex.run.corrections import Corrections
 
 BATCH = 512
@@ -192,7 +193,7 @@ def _languages(source: str, target: str, direction: Direction) -> tuple[str, str
     for code in (source, target):
         if not LANGUAGE.fullmatch(code):
             raise click.BadParameter(f"found {code!r}; needed a code such as en, pt-BR or zh-Hans")
-    return (source, target) if direction == "forward" else (target, source)
+    return Sides(source, target).along(direction)
 
 
 def _decisions(run: Path, file: Path | None) -> Corrections | None:

@@ -6,16 +6,15 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from bilex.retrieval.sides import from_to, reverse
 from bilex.text.suggest import FrequentWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bilex.alignment import Alignment
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
     from bilex.table import EmbeddingTable
-
-TURNED: dict[Direction, Direction] = {"forward": "backward", "backward": "forward"}
 
 
 def about_unknown(word: str, alignment: Alignment, direction: Direction, *, turn: str | None = None) -> str:
@@ -23,12 +22,11 @@ def about_unknown(word: str, alignment: Alignment, direction: Direction, *, turn
 
     `turn`: what the person has to do to translate in the other direction.
     """
-    source, target = alignment.source, alignment.target
-    table, other, name = (source, target, "target") if direction == "forward" else (target, source, "source")
+    (table, other), name = alignment.tables.along(direction), from_to(direction).target
     hints = [f"{spelling!r} is{note}" for spelling, note in _spellings(word) if spelling != word and spelling in table]
     hints = hints[:1]
     if word in other:
-        hints.append(f"the {name} table has it: {turn or f'--direction {TURNED[direction]}'}")
+        hints.append(f"the {name} table has it: {turn or f'--direction {reverse(direction)}'}")
     near = "" if hints else _frequent(table).suggestion(word)
     return "; ".join([f"{word}: not in the table of {len(table):,} words{near}", *hints])
 

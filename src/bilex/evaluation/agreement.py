@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import AlignmentError
 from bilex.evaluation.criterion import agreement
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor

@@ -11,13 +11,13 @@ from bilex.linalg.procrustes import procrustes
 from bilex.retrieval import CSLS, Index
 from bilex.retrieval.csls import csls_bias, local_mean
 from bilex.search.topk import topk
-from bilex.search.with_bias import best_of_near
+from bilex.search.with_bias import best_with_bias
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.induction.neighbours import Near
+    from bilex.induction.neighbours import NearestNeighbours
     from bilex.search.lists import TopK
 
 
@@ -43,18 +43,22 @@ def mean_cosine(x: Tensor, z: Tensor, pairs: Tensor, words: int) -> float:
     return float((x[pairs[:, 0]] * z[pairs[:, 1]]).sum()) / words
 
 
-def translated_cosine(x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 10, near: Near | None = None) -> float:
+def translated_cosine(
+    x: Tensor, z: Tensor, *, max_rank: int = 10_000, k: int = 10, neighbours: NearestNeighbours | None = None
+) -> float:
     """Mean cosine of the most frequent source words with their translations by CSLS: the criterion of MUSE.
 
     x: (n, d), z: (m, d), unit rows. All target words compete. Only translations that are themselves among the
-    `max_rank` most frequent words count; -1 if there are none. `near`, at least k nearest of all rows, saves a search.
+    `max_rank` most frequent words count; -1 if there are none. `neighbours`, at least k of all rows, save a search.
     """
-    if near is None:
-        found = _best(x[:max_rank], x, z, k).indices[:, 0]
+    if neighbours is None:
+        best = _best(x[:max_rank], x, z, k)
     else:
-        found = best_of_near(x[:max_rank], z, csls_bias(near.penalties(k)[1]), near.x.part(0, max_rank)).indices[:, 0]
-    sources = (found < max_rank).nonzero()[:, 0]
-    cosines = (x[sources] * z[found[sources]]).sum(1, dtype=torch.float64)
+        bias = csls_bias(neighbours.penalties(k)[1])
+        best = best_with_bias(x[:max_rank], z, bias, neighbours.x.view(0, max_rank))
+    targets = best.indices[:, 0]
+    sources = (targets < max_rank).nonzero()[:, 0]
+    cosines = (x[sources] * z[targets[sources]]).sum(1, dtype=torch.float64)
     return float(cosines.mean()) if len(sources) else -1.0
 
 

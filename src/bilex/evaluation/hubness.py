@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import torch
 from scipy.stats import skew
 
+from bilex.retrieval.sides import Sides
+
 if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.retrieval import Index
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ def hubness(index: Index, *, k: int = 10, direction: Direction = "forward") -> H
     Radovanović, Nanopoulos and Ivanović (2010). Hubs in space: popular nearest neighbors in high-dimensional
     data. JMLR.
     """
-    queries, candidates = (index.x, index.z) if direction == "forward" else (index.z, index.x)
+    queries, candidates = Sides(index.x, index.z).along(direction)
     found = index.topk(queries, k, direction, rows=torch.arange(len(queries), device=queries.device)).indices
     return describe(occurrences(found, len(candidates)), k=k)
 

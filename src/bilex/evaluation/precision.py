@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from bilex.page.display import Displayed, counted
+from bilex.retrieval.sides import Sides
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from bilex.lexicon import LexiconIndex
     from bilex.page.tables import Table
     from bilex.retrieval import Index
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
     from bilex.search.blocks import Progress
 
 FIGURES = ("P@1", "P@5", "P@10", "MRR")
@@ -114,7 +115,8 @@ def evaluate(
 ) -> Evaluation:
     """Rank all candidates for every covered source of the lexicon, whose sources are the queries' language."""
     words, rows = list(lexicon.sources), torch.tensor(list(lexicon.sources.values()), dtype=torch.long)
-    queries = (index.x if direction == "forward" else index.z)[rows]
+    table = Sides(index.x, index.z).along(direction).source
+    queries = table[rows]
     ranks = index.ranks(queries, gold_matrix(lexicon.gold, rows), direction, progress=progress).cpu()
     return Evaluation(
         direction=direction,
@@ -123,7 +125,7 @@ def evaluate(
         covered=len(words),
         scores=Scores.of(ranks, len(words)),
         scores_all=Scores.of(ranks, lexicon.sources_total),
-        bands=_bands(rows, ranks, len(index.x if direction == "forward" else index.z)),
+        bands=_bands(rows, ranks, len(table)),
         ranks=dict(zip(words, ranks.tolist(), strict=True)),
     )
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bilex.mapping import Mapping
     from bilex.methods.rapo.context import Neighbourhoods
-    from bilex.retrieval.base import Side
+    from bilex.retrieval.sides import Side
 
 N = 8
 

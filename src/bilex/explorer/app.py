@@ -16,11 +16,11 @@ from starlette.exceptions import HTTPException
 from bilex.errors import BilexError, TableError
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
-from bilex.explorer.explorer import OTHER, Explorer, NotReadyError
+from bilex.explorer.explorer import Explorer, NotReadyError
 from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
-from bilex.retrieval.base import Side  # noqa: TC001 (read by FastAPI)
+from bilex.retrieval.sides import Side, other
 from bilex.run.corrections import LONGEST
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
             raise HTTPException(404, f"{word!r} is not in the table, so that it has no place among its words")
         found = await _result(explorer.explain(side, row, vector, n))
         near = await _result(explorer.neighbours(side, row, vector, n))
-        places = {side: [row, *near.rows], OTHER[side]: found.rows}
+        places = {side: [row, *near.rows], other(side): found.rows}
         return JSONAnswer(await asyncio.to_thread(views.map_view, explorer, places, (side, row)))
 
 

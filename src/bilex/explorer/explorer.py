@@ -16,6 +16,7 @@ from bilex.explorer.search import Query, Ranked, Search, Wanted
 from bilex.explorer.translations_cache import Induced, N
 from bilex.explorer.words import WordIndex
 from bilex.retrieval import CSLS
+from bilex.retrieval.sides import SIDES, other
 from bilex.run.corrected import corrected
 from bilex.run.given import given_entries, scored, with_given
 
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.alignment import Alignment
-    from bilex.retrieval.base import Direction, Side
+    from bilex.retrieval.sides import Direction, Side
     from bilex.run.corrections import Corrections
     from bilex.table import EmbeddingTable
 
-OTHER: dict[Side, Side] = {"source": "target", "target": "source"}
 DIRECTION: dict[Side, Direction] = {"source": "forward", "target": "backward"}
 
 
@@ -46,7 +46,7 @@ class Explorer:
         self.alignment, self.corrections = alignment, corrections
         self.index = alignment.index(self.retrieval)
         self.search = Search(self.index, self.retrieval)
-        self.words: dict[Side, WordIndex] = {side: WordIndex(self.table(side).words) for side in OTHER}
+        self.words: dict[Side, WordIndex] = {side: WordIndex(self.table(side).words) for side in SIDES}
         self.induced = Induced(self.index, self.retrieval, alignment.folder)
         self.preparation = Preparation(self.induced)
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
@@ -59,12 +59,12 @@ class Explorer:
 
     def table(self, side: Side) -> EmbeddingTable:
         """The words and vectors of one language."""
-        return self.alignment.source if side == "source" else self.alignment.target
+        return self.alignment.tables.of(side)
 
     def names(self) -> dict[Side, str]:
         """What to call the two languages: the names of their files, where they differ."""
         inputs = self.alignment.provenance.get("inputs", {})
-        files: dict[Side, Any] = {side: (inputs.get(side) or {}).get("file") for side in OTHER}
+        files: dict[Side, Any] = {side: (inputs.get(side) or {}).get("file") for side in SIDES}
         stems: dict[Side, str] = {side: Path(file).name.split(".")[0] if file else "" for side, file in files.items()}
         if all(stems.values()) and stems["source"] != stems["target"]:
             return stems
@@ -72,18 +72,18 @@ class Explorer:
 
     def translate(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked] | Ranked:
         """The best translations of a word: at once, if they were found before."""
-        direction, other = DIRECTION[side], OTHER[side]
+        direction, candidates = DIRECTION[side], other(side)
         best = self.induced.best.get(direction)
-        if row is not None and best is not None and n <= N and all(map(self.search.ready, OTHER)):
+        if row is not None and best is not None and n <= N and all(map(self.search.ready, SIDES)):
             return self.search.known(direction, row, best.rows[row, :n].long(), best.scores[row, :n])
-        return self._ask(Wanted(other, "best"), Query(vector, n, row))
+        return self._ask(Wanted(candidates, "best"), Query(vector, n, row))
 
     def explain(self, side: Side, row: int | None, vector: Tensor, n: int, also: Iterable[int] = ()) -> Future[Ranked]:
         """The best translations and the nearest words of the other language, with their ranks by score and cosine.
 
         also: rows of further candidates.
         """
-        return self._ask(Wanted(OTHER[side], "explained"), Query(vector, n, row, tuple(also)))
+        return self._ask(Wanted(other(side), "explained"), Query(vector, n, row, tuple(also)))
 
     def neighbours(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked]:
         """The nearest words of that language itself."""
@@ -106,7 +106,7 @@ class Explorer:
     @cached_property
     def given(self) -> dict[Side, dict[str, list[str]]]:
         """What the dictionary gives for each word, by the language of the word."""
-        found: dict[Side, dict[str, list[str]]] = {side: {} for side in OTHER}
+        found: dict[Side, dict[str, list[str]]] = {side: {} for side in SIDES}
         for side, words in found.items():
             for entry in given_entries(self.alignment, direction=DIRECTION[side]):
                 words.setdefault(entry.source, []).append(entry.target)
@@ -114,12 +114,12 @@ class Explorer:
 
     def given_rows(self, side: Side, word: str) -> list[int]:
         """The rows of what the dictionary gives for a word, as far as it has vectors."""
-        index = self.table(OTHER[side]).index
+        index = self.table(other(side)).index
         return [index[given] for given in self.given[side].get(word, ()) if given in index]
 
     def rate(self, side: Side, row: int, candidates: list[int]) -> Ranked | None:
         """Some candidates of a word with their figures, in the order given; none while these are not ready."""
-        if not all(map(self.search.ready, OTHER)):
+        if not all(map(self.search.ready, SIDES)):
             return None
         places = torch.tensor(candidates, device=self.alignment.device)
         scores = self.index.scores(torch.full_like(places, row), places, DIRECTION[side])

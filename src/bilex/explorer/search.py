@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import torch
 
 from bilex.retrieval.csls import local_mean
+from bilex.retrieval.sides import Sides, from_to, other
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.retrieval import CSLS, Index
-    from bilex.retrieval.base import Direction, Side
+    from bilex.retrieval.sides import Direction, Side
 
 Kind = Literal["best", "explained", "near"]
 
@@ -63,7 +64,7 @@ class Search:
 
     def rows(self, side: Side) -> Tensor:
         """The table in the shared space."""
-        return self.index.x if side == "source" else self.index.z
+        return Sides(self.index.x, self.index.z).of(side)
 
     def penalty(self, side: Side) -> Tensor:
         """The r of each of its words."""
@@ -92,25 +93,20 @@ class Search:
 
     def known(self, direction: Direction, row: int, candidates: Tensor, scores: Tensor) -> Ranked:
         """Candidates found earlier for a word of the table, with what belongs to them."""
-        own_side, side = sides(direction)
+        own_side, side = from_to(direction)
         cosines = self.rows(side)[candidates] @ self.rows(own_side)[row]
         penalties, own = self.penalty(side)[candidates], float(self.penalty(own_side)[row])
         return Ranked(candidates.tolist(), scores.tolist(), cosines.tolist(), penalties.tolist(), own, [], [])
 
     def _own(self, side: Side, queries: list[Query], cosines: Tensor) -> list[float]:
         """The r of each query, known if all are words of the other table and theirs have been computed."""
-        other: Side = "target" if side == "source" else "source"
+        own_side = other(side)
         rows = [query.row for query in queries if query.row is not None]
-        if len(rows) == len(queries) and self.ready(other):
-            known: list[float] = self.penalty(other)[rows].tolist()
+        if len(rows) == len(queries) and self.ready(own_side):
+            known: list[float] = self.penalty(own_side)[rows].tolist()
             return known
         found: list[float] = local_mean(cosines, self.k).tolist()
         return found
-
-
-def sides(direction: Direction) -> tuple[Side, Side]:
-    """The tables of the queries and of the candidates."""
-    return ("source", "target") if direction == "forward" else ("target", "source")
 
 
 def _near(query: Query, cosines: Tensor) -> Ranked:

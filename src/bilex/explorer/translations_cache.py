@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from bilex.retrieval.sides import Sides
 from bilex.run.cache import Cache
 from bilex.storage.array_form import ArrayForm
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.retrieval import CSLS, Index
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
     from bilex.search.blocks import Progress
 
 DIRECTIONS: tuple[Direction, Direction] = ("forward", "backward")
@@ -50,7 +51,7 @@ class Induced:
             self.best[direction] = best
 
     def _read(self, direction: Direction) -> None:
-        queries, candidates = (self.index.x, self.index.z) if direction == "forward" else (self.index.z, self.index.x)
+        queries, candidates = Sides(self.index.x, self.index.z).along(direction)
         sizes = {"words": len(queries), "n": min(N, len(candidates))}
         arrays = self._cache and self._cache.read(f"{self._name}.{direction}", FORMS, sizes)
         if arrays and 0 <= int(arrays["rows"].min()) <= int(arrays["rows"].max()) < len(candidates):

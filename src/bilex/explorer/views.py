@@ -9,7 +9,7 @@ import torch
 
 from bilex.explorer.adapter_offset import personal
 from bilex.explorer.chart import plane
-from bilex.explorer.explorer import OTHER
+from bilex.retrieval.sides import SIDES, Sides, other
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bilex.explorer.entries import Entries
     from bilex.explorer.explorer import Explorer
     from bilex.explorer.search import Ranked
-    from bilex.retrieval.base import Side
+    from bilex.retrieval.sides import Side
     from bilex.run.corrections import Decision
 
 DIGITS = 5
@@ -31,10 +31,10 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
         "run": "" if folder is None else folder.resolve().name,
         "method": inputs.get("method", ""),
         "names": explorer.names(),
-        "words": {side: len(explorer.table(side)) for side in OTHER},
+        "words": {side: len(explorer.table(side)) for side in SIDES},
         "preparation": explorer.preparation.status(),
         "ready": {
-            "translations": {side: explorer.search.ready(other) for side, other in OTHER.items()},
+            "translations": {side: explorer.search.ready(other(side)) for side in SIDES},
             "lexicon": len(explorer.induced.best) == 2,
         },
         "decided": explorer.corrections.counts(),
@@ -43,19 +43,19 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
 
 def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, found: Ranked) -> list[dict[str, Any]]:
     """Candidates with their figures, whether they lead back to the word, and what was decided about the pair."""
-    other = OTHER[side]
-    words, decisions = explorer.table(other).words, explorer.corrections.current()
-    back = explorer.back(other, found.rows)
+    candidates = other(side)
+    words, decisions = explorer.table(candidates).words, explorer.corrections.current()
+    back = explorer.back(candidates, found.rows)
     listed = []
     for place, j in enumerate(found.rows):
-        pair = (word, words[j]) if side == "source" else (words[j], word)
+        pair = Sides(word, words[j]).first(side)
         figures = {"score": found.scores[place], "cosine": found.cosines[place], "r": found.penalties[place]}
         listed.append(
             {
                 "word": words[j],
                 **{name: round(value, DIGITS) for name, value in figures.items()},
                 "mutual": None if back is None or row is None else back[place] == row,
-                "decision": decision_view(decisions.get(pair)),
+                "decision": decision_view(decisions.get((pair.source, pair.target))),
                 **_ranks(found, place),
             }
         )

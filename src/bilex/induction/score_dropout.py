@@ -1,4 +1,4 @@
-"""The best candidates that chance lets a word look at."""
+"""Best candidates when most scores are dropped at random."""
 
 from __future__ import annotations
 
@@ -6,54 +6,57 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.search.bfloat16 import Sixteen
+from bilex.search.bfloat16 import Bfloat16
 from bilex.search.blocks import KEY_BLOCK, score_blocks
-from bilex.search.lists import TopK, joined, merge, nothing
-from bilex.search.topk import scored
+from bilex.search.lists import TopK, concatenate, empty_lists, merge
+from bilex.search.shortlist import rescore
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-LOW = 1e9
-"""More than any score."""
+DROPPED = 1e9
+"""Subtracted from dropped scores; more than any score."""
 
 
-def best_of_some(
+def best_with_dropout(
     queries: Tensor,
     keys: Tensor,
-    keep: float,
+    keep_probability: float,
     *,
     bias: Tensor | None = None,
     generator: Generator,
     matrix: Tensor | None = None,
 ) -> TopK:
-    """The best-scored key of each query, (q, 1), of those that a coin lets it look at; q · k + bias.
+    """argmax_k q · k + b per query over the scores that are kept, each with a probability: (q, 1).
 
-    matrix: q · kᵀ where it is known. Large searches list the best by rounded rows (see `sixteen`), of which the best in
-    full is taken; that nobody else is better is not proven, as it is by chance who is looked at.
+    queries: (q, d), keys: (m, d), bias: (m,); matrix: q · kᵀ (q, m), if it is known.
+
+    Large searches rescore a shortlist in bfloat16. It is not proven that no other key is better: dropout is random
+    anyway.
     """
-    rounds = matrix is None and Sixteen.pays(queries, keys, 1)
-    dtype, n = (Sixteen.dtype, Sixteen.longer(1)) if rounds else (queries.dtype, 1)
-    found = [nothing(0, 1, queries)]
+    low_precision = matrix is None and Bfloat16.is_worthwhile(queries, keys, 1)
+    dtype, size = (Bfloat16.dtype, Bfloat16.shortlist_size(1)) if low_precision else (queries.dtype, 1)
+    parts = [empty_lists(0, 1, queries)]
     for rows, blocks in score_blocks(queries, keys, bias=bias, width=KEY_BLOCK, dtype=dtype, matrix=matrix):
-        listed = nothing(len(rows), n, queries, dtype)
+        lists = empty_lists(len(rows), size, queries, dtype)
         for start, scores in blocks:
-            _drop_(scores, 1 - keep, generator)
-            merge(listed, start, scores)
-        if rounds:
-            listed.values[listed.values < -LOW / 2] = -torch.inf  # lest they are scored again, as if looked at
-            listed = scored(listed, rows, keys, 1, bias)
-        found.append(listed)
-    return joined(found)
+            _drop_(scores, 1 - keep_probability, generator)
+            merge(lists, start, scores)
+        if low_precision:
+            lists.values[lists.values < -DROPPED / 2] = -torch.inf  # else they would be rescored as if kept
+            lists = rescore(lists, rows, keys, 1, bias)
+        parts.append(lists)
+    return concatenate(parts)
 
 
-def _drop_(scores: Tensor, share: float, generator: Generator) -> None:
-    """Make scores so low that they do not count, each with a probability, to 1 / 65536.
+def _drop_(scores: Tensor, probability: float, generator: Generator) -> None:
+    """Drop scores (q, w) in place, each with a probability, to 1 / 65536.
 
-    Coins of 16 bits are drawn four at a time, and what a coin is short of is taken off, which is faster than a mask.
+    Four random numbers of 16 bits are drawn at a time. What a number is below the threshold of the probability is
+    subtracted, times `DROPPED`, which is faster than a mask.
     """
     count = scores.numel()
     drawn = torch.randint(-(2**63), 2**63 - 1, (-(-count // 4),), generator=generator)
-    coins = drawn.view(torch.int16)[:count].view(scores.shape).to(scores.device)
-    short = coins.to(torch.float32).sub_(round(share * 2**16) - 2**15).clamp_max_(0)
-    scores.add_(short.to(scores.dtype), alpha=LOW)
+    numbers = drawn.view(torch.int16)[:count].view(scores.shape).to(scores.device)
+    below = numbers.to(torch.float32).sub_(round(probability * 2**16) - 2**15).clamp_max_(0)
+    scores.add_(below.to(scores.dtype), alpha=DROPPED)

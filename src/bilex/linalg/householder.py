@@ -22,22 +22,22 @@ def compose(v: Tensor) -> Tensor:
 def decompose(q: Tensor, n: int | None = None) -> Tensor:
     """Reflections v (n, d) with compose(v) = q, for any orthogonal q (d, d): the constructive half of Theorem 1.
 
-    Column k of what is left is reflected onto e_k, for k = 1 … d; at most d reflections do it, fewer where a column
-    lies there already. Their number is even for determinant 1 and odd for −1. With `n` given, pairs of equal
-    reflections, which cancel, fill up to n, or to n + 1 where the parity asks for it.
+    For k = 1 … d, column k of the remaining matrix is reflected onto e_k, unless it is e_k already. The number of
+    reflections is at most d, even for determinant 1 and odd for −1. With `n`, pairs of equal reflections, which cancel,
+    are added up to n, or up to n + 1 if the parity needs it.
     """
-    # Rounding that is left in q would be taken for directions to reflect along once nothing else is left.
+    # q is made orthogonal in float64 first: its rounding errors would pass for directions to reflect along.
     u, _, vt = torch.linalg.svd(q.double())
-    left, vectors = u @ vt, []
+    remaining, vectors = u @ vt, []
     for k in range(len(q)):
-        v = left[:, k].clone()
+        v = remaining[:, k].clone()
         v[k] -= 1
         if v.norm() > 1e-8:
             v = v / v.norm()
-            left -= 2 * v[:, None] * (v @ left)
+            remaining -= 2 * v[:, None] * (v @ remaining)
             vectors.append(v)
     missing = 0 if n is None else max(0, n - len(vectors))
-    fill = torch.eye(len(q), dtype=left.dtype, device=q.device)
+    fill = torch.eye(len(q), dtype=remaining.dtype, device=q.device)
     pairs = [fill[i % len(q)] for i in range((missing + 1) // 2) for _ in range(2)]
     # The identity has no reflections at all: two equal ones stand for it.
     vectors += pairs or ([] if vectors else [fill[0], fill[0]])

@@ -20,11 +20,11 @@ def procrustes(x: Tensor, z: Tensor) -> Tensor:
 
 
 def procrustes_bases(x: Tensor, z: Tensor, *, determined: bool = False) -> tuple[Tensor, Tensor]:
-    """U and V of U S Vᵀ = svd(Xᵀ Z): bases of the two spaces that belong together, (d, d) each.
+    """U and V of U S Vᵀ = svd(Xᵀ Z): paired bases of the two spaces, (d, d) each.  X, Z: (p, d).
 
-    With `determined`, only the columns that the pairs determine, (d, r), r the rank of Xᵀ Z: with fewer independent
-    pairs than dimensions the others are whatever the decomposition makes up.
+    With `determined`, only the columns that the pairs determine, (d, r), r the rank of Xᵀ Z. With fewer independent
+    pairs than dimensions the other columns are arbitrary.
     """
-    u, s, vt = torch.linalg.svd(x.double().T @ z.double())  # in single precision the rank is not clear
+    u, s, vt = torch.linalg.svd(x.double().T @ z.double())  # in float32 the rank is not clear
     rank = int((s > s[0] * len(s) * torch.finfo(s.dtype).eps).sum()) if determined else len(s)
     return u[:, :rank].to(x), vt[:rank].T.to(z)

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 OTHER_BACKENDS = ("JAX", "CUPY", "TENSORFLOW")
-LEAST_LOG = -80.0
-"""Smaller numbers than exp of this are lost in single precision."""
+MIN_LOG = -80.0
+"""exp of anything smaller is 0 in float32, or nearly so."""
 
 
 def carry(log_kernel: Tensor, *, tolerance: float, iterations: int) -> Tensor:
-    """The column that gets most of each row, (n,), of the plan diag(u) K diag(v) with uniform marginals.
+    """argmax_j P_ij of the plan P = diag(u) K diag(v) with uniform marginals: (n,).  log K: (n, m).
 
-    log K: (n, m); the plan has row sums 1/n and column sums 1/m. Sinkhorn's iterations end when the column sums are
-    within `tolerance` (Euclidean norm, looked at every ten), or after so many.
+    P has row sums 1/n and column sums 1/m. Sinkhorn's algorithm ends when the column sums are within `tolerance`
+    (Euclidean norm, checked every ten iterations), or after `iterations`.
     """
     ot = import_ot("transport between words")
     uniform = [log_kernel.new_full((size,), 1 / size) for size in log_kernel.shape]
-    cost = (-log_kernel).clamp_max_(-LEAST_LOG)
+    cost = (-log_kernel).clamp_max_(-MIN_LOG)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         try:
@@ -39,7 +39,7 @@ def carry(log_kernel: Tensor, *, tolerance: float, iterations: int) -> Tensor:
 
 
 def import_ot(purpose: str) -> Any:
-    """The package of POT, without the frameworks that it would import if they were there."""
+    """The module of POT, without the frameworks that it would import if they are installed."""
     switches = [f"POT_BACKEND_DISABLE_{name}" for name in OTHER_BACKENDS]
     before = {switch: os.environ.get(switch) for switch in switches}
     os.environ |= dict.fromkeys(switches, "1")

@@ -9,8 +9,8 @@ from torch import Tensor
 def whitener(x: Tensor, penalty: float = 0.0) -> tuple[Tensor, Tensor]:
     """(XᵀX + λI)^(−1/2) and its inverse, symmetric, λ the penalty.  X: (p, d), (d, d) each.
 
-    Directions that the rows do not span, as there are with fewer than d independent rows, are lifted to a millionth of
-    the largest eigenvalue instead of being divided by zero; rows of zeros alone are left as they are.
+    Eigenvalues below a millionth of the largest one, as there are with fewer than d independent rows, are set to that.
+    If all rows are zero, both results are the identity.
     """
     values, vectors = torch.linalg.eigh(x.T.double() @ x.double())
     values = values + penalty

@@ -9,7 +9,7 @@ import torch
 
 from bilex.evaluation.agreement import failure, mutual_agreement
 from bilex.evaluation.criterion import translated_cosine
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.base import Method
 from bilex.methods.procrustes_refinement import ProcrustesRefinement

@@ -7,14 +7,14 @@ import inspect
 import math
 import pkgutil
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
-from bilex.settings.fields import SearchSpace, change
+from bilex.settings.fields import SearchSpace, change, original_names
 from bilex.text.suggest import suggestion
 from bilex.text.words import described
 
@@ -106,9 +106,13 @@ class Method(ABC):
         """The method of that name as it is by default; so it is given in the settings of another."""
         return get_method(name)
 
-    def describe(self) -> dict[str, Any]:
-        """The settings in plain values; a method among them has its name with its own."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+    def describe(self, *, first_names: bool = False) -> dict[str, Any]:
+        """The settings in plain values; a method among them has its name with its own.
+
+        With `first_names`, settings that have been renamed have their first name: what identifies a result by its
+        settings stays the same.
+        """
+        return _describe(self, first_names)
 
     @classmethod
     def supervision(cls) -> str:
@@ -157,7 +161,15 @@ def _by_name(name: str) -> Method:
     return known[name]()
 
 
-def _plain(value: Any) -> Any:
+def _describe(settings: Any, first_names: bool) -> dict[str, Any]:
+    names = original_names(type(settings)) if first_names else {}
+    return {
+        names.get(field.name, field.name): _plain(getattr(settings, field.name), first_names)
+        for field in fields(settings)
+    }
+
+
+def _plain(value: Any, first_names: bool) -> Any:
     if isinstance(value, Method):
-        return {"method": value.name, **value.describe()}
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+        return {"method": value.name, **value.describe(first_names=first_names)}
+    return _describe(value, first_names) if is_dataclass(value) and not isinstance(value, type) else value

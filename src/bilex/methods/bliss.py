@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import cosine_similarity
 
 from bilex.evaluation.criterion import mean_csls
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import torch
 from torch.nn import functional
 
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -147,8 +147,8 @@ class Contrastive(Method):
         found = Induction(max_rank=self.max_rank, k=self.k, direction="union")(x, z, generator)
         sources = min(self.max_rank, len(x))
         best = [
-            scores.topk(min(self.most, len(scores))).indices
-            for scores in (found.scores[:sources], found.scores[sources:])
+            confidence.topk(min(self.most, len(confidence))).indices
+            for confidence in (found.confidence[:sources], found.confidence[sources:])
         ]
         induced: Tensor = torch.unique(found.pairs[torch.cat([best[0], sources + best[1]])], dim=0)
         known = torch.isin(induced[:, 0], pairs[:, 0]) | torch.isin(induced[:, 1], pairs[:, 1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.householder import polar
 from bilex.linalg.procrustes import procrustes
 from bilex.linalg.transport import carry, import_ot
@@ -96,7 +96,9 @@ class Css(Method):
     """Sinkhorn's iterations end when the column sums of the plan are as near as this to uniform."""
     iterations: int = 100
     """At most so many of them."""
-    induction: Induction = field(default_factory=lambda: Induction(max_rank=20_000, sure="mean_margin", most=10_000))
+    induction: Induction = field(
+        default_factory=lambda: Induction(max_rank=20_000, confidence="mean_margin", max_pairs=10_000)
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

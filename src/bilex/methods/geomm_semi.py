@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.methods.base import Method
 from bilex.methods.geomm import GeoMM
 from bilex.methods.self_learning import SelfLearning

@@ -9,8 +9,8 @@ import torch
 
 from bilex.errors import AlignmentError
 from bilex.induction.cliques import find_cliques, import_networkx
+from bilex.induction.confidence import extend_dictionary
 from bilex.induction.initial import similar_profiles
-from bilex.induction.neighbours import together
 from bilex.methods.vecmap_unsupervised import VecMapUnsupervised
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class GraphCliques(VecMapUnsupervised):
     def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
         """The pairs that self-learning from the central words ends with."""
         central = self.central_pairs(x, z, generator, trace)
-        return super().induce(x, z, together(seed, central), generator=generator, trace=trace)
+        return super().induce(x, z, extend_dictionary(seed, central), generator=generator, trace=trace)
 
     def central_pairs(self, x: Tensor, z: Tensor, generator: Generator, trace: Trace) -> Tensor:
         """The central words of aligned cliques, (p, 2)."""
         import_networkx(self.name)  # rather now than after the first search
         source, target = (
-            find_cliques(rows[: self.words], neighbours=self.neighbours, degree=self.degree, least=self.least)
+            find_cliques(rows[: self.words], neighbours=self.neighbours, degree=self.degree, min_size=self.least)
             for rows in (x, z)
         )
         fewer = min(len(source.central), len(target.central))

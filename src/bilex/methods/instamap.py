@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import torch
 
 from bilex.errors import AlignmentError, SettingsError
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method

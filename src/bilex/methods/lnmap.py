@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from bilex.errors import SettingsError
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.mapping import Mapping
 from bilex.methods.base import Method
 from bilex.normalize import unit

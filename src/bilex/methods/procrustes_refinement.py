@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import AlignmentError
 from bilex.evaluation.criterion import translated_cosine
-from bilex.induction.neighbours import Induction, Near
+from bilex.induction.induction import Induction
+from bilex.induction.neighbours import NearestNeighbours
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
 from bilex.normalize import unit
-from bilex.search.with_bias import LISTED
+from bilex.search.with_bias import SHORTLIST_SIZE
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -62,19 +63,20 @@ class ProcrustesRefinement(Method):
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
         """The best round by the mean cosine."""
-        unit_z, best, near, progress = unit(z), float("-inf"), None, trace.progress("refinement")
+        unit_z, best, neighbours, progress = unit(z), float("-inf"), None, trace.progress("refinement")
+        size = max(SHORTLIST_SIZE, self.induction.k)
         for number in range(self.rounds + 1):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
             mapped = unit(x @ w)
             last = number == self.rounds
-            near = None if last else Near.search(mapped, unit_z, max(LISTED, self.induction.k), before=near)
-            cosine = translated_cosine(mapped, unit_z, near=near)
+            neighbours = None if last else NearestNeighbours.search(mapped, unit_z, size, warm_start=neighbours)
+            cosine = translated_cosine(mapped, unit_z, neighbours=neighbours)
             trace(round=number, pairs=len(pairs), mean_cosine=cosine)
             progress(number + 1, self.rounds + 1)
             if number == 0 or cosine > best:
                 best, kept, kept_round = cosine, w, number
             if not last:
-                pairs = self.induction(mapped, unit_z, generator, near).pairs
+                pairs = self.induction(mapped, unit_z, generator, neighbours).pairs
                 if not len(pairs):
                     raise AlignmentError(f"round {number} of {self.name} found no pairs; loosen the induction")
         trace(round=self.rounds, kept_round=kept_round)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bilex.evaluation.criterion import mean_csls
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.linalg.transport import import_ot
 from bilex.mapping import LinearMapping
@@ -35,7 +35,9 @@ class Pss(Css):
     name = "pss"
 
     max_rank: int = 200_000
-    induction: Induction = field(default_factory=lambda: Induction(max_rank=100_000, sure="mean_margin", most=10_000))
+    induction: Induction = field(
+        default_factory=lambda: Induction(max_rank=100_000, confidence="mean_margin", max_pairs=10_000)
+    )
 
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any

@@ -10,7 +10,8 @@ import torch
 from bilex.errors import AlignmentError, SettingsError
 from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
 from bilex.evaluation.held_out import held_out_record
-from bilex.induction.neighbours import Induction, is_among, surest, together
+from bilex.induction.confidence import extend_dictionary, isin_pairs, most_confident
+from bilex.induction.induction import Induction
 from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -21,7 +22,7 @@ from bilex.training.checkpoint import NO_CHECKPOINT
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from bilex.induction.neighbours import Induced
+    from bilex.induction.induction import InducedPairs
     from bilex.training.checkpoint import Checkpoint, State
     from bilex.training.trace import Trace
 
@@ -109,9 +110,9 @@ class SelfLearning(Method):
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
             found = self.induction(*mapped, generator)
             induced = self.believed(found, dev, grown=(now.number + 1) / rounds)
-            cosine = mean_cosine(*mapped, found.pairs, self.induction.most_pairs(len(x), len(z)))
+            cosine = mean_cosine(*mapped, found.pairs, self.induction.possible_pairs(len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
-            enlarged = together(pairs, induced)
+            enlarged = extend_dictionary(pairs, induced)
             trace(
                 round=now.number,
                 pairs=len(now.pairs),
@@ -142,12 +143,12 @@ class SelfLearning(Method):
         """What the first round learns from: the dictionary."""
         return pairs
 
-    def believed(self, found: Induced, dev: Tensor | None, *, grown: float) -> Tensor:
+    def believed(self, found: InducedPairs, dev: Tensor | None, *, grown: float) -> Tensor:
         """The pairs of an induction that are learnt from; grown: how far self-learning has come (0 to 1)."""
         if self.precision is None:
             return found.pairs
         least = self.least_share + (0 if dev is not None else grown * (1 - self.least_share))
-        return surest(found, dev, self.precision, least=least)
+        return most_confident(found, dev, self.precision, min_share=least)
 
     def _train(
         self,
@@ -189,7 +190,7 @@ class SelfLearning(Method):
         assert now.kept is not None
         if dev is None:
             return now.kept
-        now.mapping, now.pairs = now.kept, together(torch.cat([pairs, dev]), now.kept_pairs)
+        now.mapping, now.pairs = now.kept, extend_dictionary(torch.cat([pairs, dev]), now.kept_pairs)
         return self._train(x, z, now, None, trace, checkpoint, state)
 
 
@@ -269,5 +270,5 @@ def _figures(scores: Tensor) -> dict[str, float]:
 def _quality(induced: Tensor, dev: Tensor) -> dict[str, float | None]:
     """Of the dev words that have an induced pair: how many, and in percent how many of the pairs are right."""
     judged = induced[torch.isin(induced[:, 0], dev[:, 0])]
-    right = 100 * float(is_among(judged, dev).double().mean()) if len(judged) else None
+    right = 100 * float(isin_pairs(judged, dev).double().mean()) if len(judged) else None
     return {"dev_induced": len(judged), "dev_right": right}

@@ -7,8 +7,9 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from bilex.evaluation.agreement import failure, mutual_agreement
+from bilex.induction.confidence import extend_dictionary
+from bilex.induction.induction import Induction
 from bilex.induction.initial import similar_profiles
-from bilex.induction.neighbours import Induction, together
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
@@ -104,10 +105,10 @@ class VecMapUnsupervised(Method):
 
     def _play(self, x: Tensor, z: Tensor, pairs: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
         """Rounds with less and less chance, among the first words."""
-        induction = Induction(max_rank=self.first, k=self.k, direction="union", keep=self.keep)
-        while induction.keep < 1:
-            doubled = replace(induction, keep=min(1.0, 2 * induction.keep))
-            part = trace.span(*(1 - log(each.keep) / log(self.keep) for each in (induction, doubled)))
+        induction = Induction(max_rank=self.first, k=self.k, direction="union", keep_probability=self.keep)
+        while induction.keep_probability < 1:
+            doubled = replace(induction, keep_probability=min(1.0, 2 * induction.keep_probability))
+            part = trace.span(*(1 - log(each.keep_probability) / log(self.keep) for each in (induction, doubled)))
             pairs = self._improve(x, z, pairs, seed, induction, generator, part)
             induction = doubled
         return self._improve(x, z, pairs, seed, induction, generator, trace.span(1, 1))
@@ -128,18 +129,19 @@ class VecMapUnsupervised(Method):
         rounds: int | None = None,
     ) -> Tensor:
         """Rounds of map and pairs until the mean cosine has not grown for a while."""
-        best, since, number, near = -1.0, 0, 0, None
+        best, since, number, neighbours = -1.0, 0, 0, None
         progress = trace.progress(f"pairs of the first {min(induction.max_rank, len(x)):,} words")
         while since < self.patience and (rounds is None or number < rounds):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
-            induced = induction(x[: induction.max_rank] @ w, z, generator, before=near)
-            pairs, objective, near = together(seed, induced.pairs), induced.best_cosine, induced.near
+            induced = induction(x[: induction.max_rank] @ w, z, generator, warm_start=neighbours)
+            pairs, objective = extend_dictionary(seed, induced.pairs), induced.best_cosine
+            neighbours = induced.neighbours
             since, number = since + 1, number + 1
             progress(number if rounds else 0, rounds or 1)
             if objective > best + GAIN:
                 best, since = objective, 0
         trace(
-            keep=induction.keep,
+            keep=induction.keep_probability,
             words=min(induction.max_rank, len(x)),
             rounds=number,
             pairs=len(pairs),

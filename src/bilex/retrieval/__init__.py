@@ -1,7 +1,8 @@
 """Which target a mapped source word goes to: nearest neighbour, CSLS, inverted softmax."""
 
-from bilex.retrieval.base import Index, Retrieval
+from bilex.retrieval.base import Retrieval
 from bilex.retrieval.csls import CSLS
+from bilex.retrieval.index import Index
 from bilex.retrieval.inverted_softmax import InvertedSoftmax
 from bilex.retrieval.nearest import Nearest
 

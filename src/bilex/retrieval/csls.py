@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.errors import SettingsError
-from bilex.retrieval.base import Retrieval, Scaling
-from bilex.search.blocks import ROUNDING
+from bilex.retrieval.base import Penalties, Retrieval
+from bilex.search.blocks import ROUNDING_ERROR
 from bilex.search.clusters import cluster, probe
+from bilex.search.problem import SPARE_NEIGHBOURS
 from bilex.search.products import products
-from bilex.search.topk import SPARE, topk, topk_both
+from bilex.search.topk import topk, topk_both
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,25 +23,25 @@ if TYPE_CHECKING:
 
 
 def local_mean(cosines: Tensor, k: int) -> Tensor:
-    """r(q), the mean of the k largest cosines of each row.  cosines: (q, m), of all m if m < k; result: (q,).
+    """r(q) = mean of the k largest cosines of each row, of all m if m < k: (q,).  cosines: (q, m).
 
-    This is the one definition of r. The sum is made in float64 and rounded once: it does not depend on the shape of
-    what is summed, nor on the order of the cosines.
+    This is the one definition of r. The sum is made in float64 and rounded once, so it depends neither on the shape of
+    the block nor on the order of the cosines.
     """
     largest = cosines.topk(min(k, cosines.shape[1]), dim=1).values
     return largest.mean(1, dtype=torch.float64).to(cosines.dtype)
 
 
 def csls_bias(r: Tensor) -> Tensor:
-    """B with which q · c + b ranks candidates c as CSLS does: half of 2 q · c − r(c).  r: (m,)."""
+    """Bias b = −r / 2: q · c + b(c), half of 2 q · c − r(c), ranks candidates as CSLS does.  r: (m,)."""
     return -r / 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class CSLS(Retrieval):
-    """2 cos(q, c) − r(q) − r(c), where r is the mean of the k largest cosines into the whole other table.
+    """s(q, c) = 2 cos(q, c) − r(q) − r(c), r the mean of the k largest cosines into the whole other table.
 
-    A candidate that is near to everything (a hub) has a large r and is held back by it. Conneau, Lample, Ranzato,
+    A hub, a candidate that is near to many words, has a large r and is ranked lower. Conneau, Lample, Ranzato,
     Denoyer and Jégou (2018). Word translation without parallel data. ICLR.
     """
 
@@ -59,22 +60,22 @@ class CSLS(Retrieval):
         return 2.0
 
     def penalty(self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None) -> Tensor:
-        """R of the candidates, the same to the last bit whichever candidates are asked for together."""
-        near = topk(candidates, others, self.k + SPARE, budget=budget, progress=progress)
-        return self._penalty(candidates, others, near)
+        """r(c) of the candidates (m, e): (m,), the same to the last bit in any selection of them."""
+        neighbours = topk(candidates, others, self.k + SPARE_NEIGHBOURS, budget=budget, progress=progress)
+        return self._penalty(candidates, others, neighbours)
 
     def penalties(
         self, x: Tensor, z: Tensor, *, budget: int, progress: Progress | None = None
-    ) -> tuple[Scaling, Scaling]:
-        """R of all rows of both tables from one search."""
-        near_z, near_x = topk_both(x, z, self.k + SPARE, budget=budget, progress=progress)
-        return Scaling(self._penalty(x, z, near_z), near_z), Scaling(self._penalty(z, x, near_x), near_x)
+    ) -> tuple[Penalties, Penalties]:
+        """The r of all rows of both tables from one search."""
+        of_x, of_z = topk_both(x, z, self.k + SPARE_NEIGHBOURS, budget=budget, progress=progress)
+        return Penalties(self._penalty(x, z, of_x), of_x), Penalties(self._penalty(z, x, of_z), of_z)
 
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor:
-        """R over a part of the other table, the clusters near to a candidate, which is at most the r over all of it."""
+        """r(c) over the clusters nearest to c in the other table; it is at most r(c) over the whole table."""
         k = min(self.k, len(others))
         cosines = probe(candidates, cluster(others, budget=budget), k, budget=budget).values
-        return local_mean(cosines, k) - ROUNDING
+        return local_mean(cosines, k) - ROUNDING_ERROR
 
-    def _penalty(self, candidates: Tensor, others: Tensor, near: TopK) -> Tensor:
-        return local_mean(products(candidates, others, near.indices.to(torch.int32)), self.k)
+    def _penalty(self, candidates: Tensor, others: Tensor, neighbours: TopK) -> Tensor:
+        return local_mean(products(candidates, others, neighbours.indices.to(torch.int32)), self.k)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class InvertedSoftmax(Retrieval):
-    """log of exp(β cos(q, c)) / Σ exp(β cos(q', c)) over all q' of the queries' table: how surely c came from q.
+    """s(q, c) = log [exp(β cos(q, c)) / Σ_q' exp(β cos(q', c))], the sum over the whole table of the queries.
 
     Smith, Turban, Hamblin and Hammerla (2017). Offline bilingual word vectors, orthogonal transformations and the
-    inverted softmax. ICLR. The sum runs over the whole table where they sample it; the constant of a query, which
-    changes no rank, is left out.
+    inverted softmax. ICLR. They sample the sum; here it is complete. A constant of the query, which changes no rank, is
+    left out.
     """
 
     beta: float = 30.0
@@ -38,5 +38,5 @@ class InvertedSoftmax(Retrieval):
         return self.beta
 
     def penalty(self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None) -> Tensor:
-        """Log Σ exp(β cos) of the candidates over the whole other table."""
+        """Log Σ_q' exp(β cos(q', c)) over the whole other table: (m,)."""
         return logsumexp(candidates, others, scale=self.beta, budget=budget, progress=progress)

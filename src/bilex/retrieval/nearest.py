@@ -10,9 +10,9 @@ from bilex.retrieval.base import Retrieval
 
 @dataclass(frozen=True, kw_only=True)
 class Nearest(Retrieval):
-    """cos(q, c)."""
+    """s(q, c) = cos(q, c)."""
 
     name = "nn"
 
     def penalty(self, *_: Any, **__: Any) -> None:
-        """Nothing."""
+        """There are no penalties."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bilex.entry import Origin
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
     from bilex.run.corrections import Corrections
 
 

@@ -24,7 +24,7 @@ from bilex.errors import AlignmentError, SettingsError, TableError, reason
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
-from bilex.retrieval.base import SIDES
+from bilex.retrieval.sides import SIDES
 from bilex.run.files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
 from bilex.run.form import FORMAT, Description
 from bilex.run.given import given_pairs
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from bilex.io.contents import Subwords
     from bilex.mapping import Mapping
-    from bilex.retrieval.base import Side
+    from bilex.retrieval.sides import Side
 
 _OWN = (*FORMAT, "files", "mapping", "normalize", "subwords")
 """What alignment.json has beside the provenance."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bilex.alignment import Alignment
     from bilex.retrieval import Retrieval
-    from bilex.retrieval.base import Direction
+    from bilex.retrieval.sides import Direction
     from bilex.table import EmbeddingTable
 
 
@@ -108,5 +108,4 @@ def scored(
 
 
 def _tables(alignment: Alignment, direction: Direction) -> tuple[EmbeddingTable, EmbeddingTable]:
-    tables = (alignment.source, alignment.target)
-    return tables if direction == "forward" else tables[::-1]
+    return alignment.tables.along(direction)

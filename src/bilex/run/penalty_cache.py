@@ -1,13 +1,13 @@
-"""Penalties of retrieval, kept in the cache of a run once they are computed."""
+"""Penalties of retrieval in the cache of a run."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bilex.retrieval.partial_penalties import Partial
+from bilex.retrieval.partial_penalties import PartialPenalties
 from bilex.run.cache import Cache
-from bilex.storage.array_form import ArrayForm, Forms
+from bilex.storage.array_form import ArrayForm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,54 +16,42 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.retrieval import Retrieval
-    from bilex.retrieval.base import Side
+    from bilex.retrieval.sides import Side, Sides
+
+WHOLE = {"penalty": ArrayForm(("words",))}
+PARTIAL = WHOLE | {"exact": ArrayForm(("words",), "bool")}
 
 
-class _Kept(dict["Side", Any]):
-    """Values by side, kept in the run folder."""
+class PenaltyCache:
+    """The penalties of both tables for one kind of retrieval, in files of a run folder.
 
-    part: str = ""
-    forms: Forms
+    sizes: rows of the tables.
+    """
 
-    def __init__(self, folder: Path, retrieval: Retrieval, device: torch.device, sizes: dict[Side, int]) -> None:
-        """sizes: rows of the tables."""
-        super().__init__()
+    def __init__(self, folder: Path, retrieval: Retrieval, device: torch.device, sizes: Sides[int]) -> None:
         settings = [f"{name}={value}" for name, value in dataclasses.asdict(retrieval).items()]
         self._cache, self._name = Cache(folder), "-".join([retrieval.name, *settings])
-        for side, size in sizes.items():
-            arrays = self._cache.read(self._file(side), self.forms, {"words": size})
-            if arrays is not None:
-                super().__setitem__(side, self._value({name: array.to(device) for name, array in arrays.items()}))
+        self._device, self._sizes = device, sizes
 
-    def __setitem__(self, side: Side, value: Any) -> None:
-        super().__setitem__(side, value)
-        if value is not None:
-            self._cache.write(self._file(side), self._arrays(value))
+    def get(self, side: Side) -> Tensor | PartialPenalties | None:
+        """The penalties of one table, whole ones if there are any; None if there are none, or they are damaged."""
+        sizes = {"words": self._sizes.of(side)}
+        if (whole := self._cache.read(self._file(side), WHOLE, sizes)) is not None:
+            return whole["penalty"].to(self._device)
+        partial = self._cache.read(self._partial_file(side), PARTIAL, sizes)
+        if partial is None:
+            return None
+        return PartialPenalties(partial["penalty"].to(self._device), partial["exact"].to(self._device))
+
+    def put(self, side: Side, penalties: Tensor | PartialPenalties) -> None:
+        """Write the penalties of one table."""
+        if isinstance(penalties, PartialPenalties):
+            self._cache.write(self._partial_file(side), {"penalty": penalties.values, "exact": penalties.exact})
+        else:
+            self._cache.write(self._file(side), {"penalty": penalties})
 
     def _file(self, side: Side) -> str:
-        return f"{self._name}.{side}{self.part}"
+        return f"{self._name}.{side}"
 
-    def _arrays(self, value: Any) -> dict[str, Tensor]:
-        return {"penalty": value}
-
-    def _value(self, arrays: dict[str, Tensor]) -> Any:
-        return arrays["penalty"]
-
-
-class KeptPenalties(_Kept):
-    """Penalties of whole tables."""
-
-    forms = {"penalty": ArrayForm(("words",))}  # noqa: RUF012 (never changed)
-
-
-class KeptPartial(_Kept):
-    """What is known of penalties that are not all computed."""
-
-    part = ".partial"
-    forms = KeptPenalties.forms | {"exact": ArrayForm(("words",), "bool")}
-
-    def _arrays(self, value: Partial) -> dict[str, Tensor]:
-        return {"penalty": value.values, "exact": value.exact}
-
-    def _value(self, arrays: dict[str, Tensor]) -> Partial:
-        return Partial(arrays["penalty"], arrays["exact"])
+    def _partial_file(self, side: Side) -> str:
+        return f"{self._name}.{side}.partial"

@@ -1,4 +1,4 @@
-"""All pairs of rows that are near each other, without the products of all."""
+"""All pairs of rows whose product exceeds a threshold, without the whole matrix of products."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.search.blocks import BUDGET, KEY_BLOCK, MOST_ROWS, ROUNDING, score_blocks
-from bilex.search.lists import LANES
+from bilex.search.blocks import BUDGET, KEY_BLOCK, QUERY_BLOCK, ROUNDING_ERROR, score_blocks
+from bilex.search.lists import GROUP_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,101 +16,104 @@ if TYPE_CHECKING:
 
     from bilex.search.blocks import Progress
 
-LENGTHS = (32, 48, 64, 96, 128)
-"""Numbers of leading components that bounds may be made of."""
-SAMPLE = 256
-"""Rows on which it is tried how many pairs bounds leave."""
-PASSING = 24
-"""What it costs to look at a bound, in dimensions of a product."""
-SINGLY = 64
+HEAD_LENGTHS = (32, 48, 64, 96, 128)
+"""Numbers of leading components that are tried for a bound."""
+SAMPLE_ROWS = 256
+"""Rows on which it is tried how many pairs a bound leaves."""
+BOUND_COST = 24
+"""Cost of a look at a bound, in dimensions of a product."""
+SINGLE_PRODUCT_COST = 64
 """A product by itself costs so many times what it costs in a matrix product."""
-AT_ONCE = 16_384
+BATCH = 16_384
+"""Pairs whose products are computed together."""
 
 
 def pairs_above(
     table: Tensor,
-    level: float,
+    threshold: float,
     *,
     budget: int = BUDGET,
     progress: Progress | None = None,
     check: Callable[[int], None] | None = None,
 ) -> Tensor:
-    """Row numbers i < j of all rows whose product exceeds the level: (2, p).  table: (n, d).
+    """Row numbers i < j of all pairs with x_i · x_j > threshold: (2, p).  table: (n, d).
 
-    Of two rows that are split into a head and a rest, x = (h, r), the product is at most h · h' + ‖r‖ ‖r'‖: so their
-    heads, with one more number, tell of most pairs that they are too far apart. In the table's principal axes short
-    heads are enough. `check` is called with the number of pairs now and then, and may put an end to it.
+    Split every row into a head and a rest, x = (h, r). Then x · x' <= h · h' + ‖r‖ ‖r'‖: the product of the heads, with
+    ‖r‖ as one more component, is an upper bound. In the principal axes of the table short heads rule out most pairs.
+    `check` is called with the number of pairs so far, and may raise to end the search.
     """
-    heads = _heads(table, level)
-    found: list[Tensor] = []
+    heads = _heads(table, threshold)
+    parts: list[Tensor] = []
     count = 0
-    for first in range(0, len(table), MOST_ROWS):
+    for first in range(0, len(table), QUERY_BLOCK):
         done = first
-        some, rest = heads[first : first + MOST_ROWS], heads[first:]
-        for block, parts in score_blocks(some, rest, width=KEY_BLOCK, budget=budget):
-            for start, bounds in parts:
+        queries, keys = heads[first : first + QUERY_BLOCK], heads[first:]
+        for block, blocks in score_blocks(queries, keys, width=KEY_BLOCK, budget=budget):
+            for start, bounds in blocks:
                 rows, others = slice(done, done + len(block)), slice(first + start, first + start + bounds.shape[1])
-                found.append(_pairs(table, heads, bounds, level, rows, others))
-                count += found[-1].shape[1]
+                parts.append(_pairs_of_block(table, heads, bounds, threshold, rows, others))
+                count += parts[-1].shape[1]
                 if check:
                     check(count)
             done += len(block)
         if progress:
-            left = max(0, len(rest) - MOST_ROWS)
+            left = max(0, len(keys) - QUERY_BLOCK)
             progress(len(table) ** 2 - left**2, len(table) ** 2)
-    return torch.cat(found, 1) if found else torch.empty((2, 0), dtype=torch.long, device=table.device)
+    return torch.cat(parts, 1) if parts else torch.empty((2, 0), dtype=torch.long, device=table.device)
 
 
-def _heads(table: Tensor, level: float) -> Tensor:
-    """The leading components of each row and the length of the rest, as many as cost least; or the rows themselves."""
+def _heads(table: Tensor, threshold: float) -> Tensor:
+    """(h, ‖r‖) of each row, with the head length that costs least; the table itself if no head saves anything."""
     n, d = table.shape
-    lengths = [length for length in LENGTHS if length < d // 2]
+    lengths = [length for length in HEAD_LENGTHS if length < d // 2]
     if not lengths or not n:
         return table
     axes = torch.linalg.eigh((table.T @ table).double()).eigenvectors.flip(1).to(table)
-    turned = table @ axes[:, : lengths[-1]]
+    rotated = table @ axes[:, : lengths[-1]]
     squares = torch.linalg.vecdot(table, table)
-    some = torch.arange(0, n, max(1, n // SAMPLE), device=table.device)
-    best, least = table, float(d)
+    sample = torch.arange(0, n, max(1, n // SAMPLE_ROWS), device=table.device)
+    best, min_cost = table, float(d)
     for length in lengths:
-        rest = (squares - turned[:, :length].square().sum(1)).clamp_min(0).sqrt()
-        heads = torch.cat([turned[:, :length], rest[:, None]], 1)
+        rest = (squares - rotated[:, :length].square().sum(1)).clamp_min(0).sqrt()
+        heads = torch.cat([rotated[:, :length], rest[:, None]], 1)
         left = sum(
-            int((bounds > level - ROUNDING).sum())
-            for _, parts in score_blocks(heads[some], heads, width=KEY_BLOCK)
-            for _, bounds in parts
+            int((bounds > threshold - ROUNDING_ERROR).sum())
+            for _, blocks in score_blocks(heads[sample], heads, width=KEY_BLOCK)
+            for _, bounds in blocks
         )
-        cost = length + PASSING + left / (len(some) * n) * SINGLY * d
-        if cost < least:
-            best, least = heads, cost
+        cost = length + BOUND_COST + left / (len(sample) * n) * SINGLE_PRODUCT_COST * d
+        if cost < min_cost:
+            best, min_cost = heads, cost
     return best
 
 
-def _pairs(table: Tensor, heads: Tensor, bounds: Tensor, level: float, rows: slice, others: slice) -> Tensor:
-    """The pairs of some rows and some others that are near, i < j: (2, p).  bounds: (rows, others)."""
+def _pairs_of_block(
+    table: Tensor, heads: Tensor, bounds: Tensor, threshold: float, rows: slice, others: slice
+) -> Tensor:
+    """The pairs above the threshold in one block, i < j: (2, p).  bounds: (rows, others), of the products."""
     if heads is table:
-        return _later(*_above(bounds, level), rows, others)
-    i, j = _later(*_above(bounds, level - ROUNDING), rows, others)
-    if len(i) * SINGLY > bounds.numel():  # one by one, the products would take longer than all at once
-        return _later(*_above(table[rows] @ table[others].T, level), rows, others)
+        return _upper_triangle(*_where_above(bounds, threshold), rows, others)
+    i, j = _upper_triangle(*_where_above(bounds, threshold - ROUNDING_ERROR), rows, others)
+    if len(i) * SINGLE_PRODUCT_COST > bounds.numel():  # one by one, the products would take longer than all at once
+        return _upper_triangle(*_where_above(table[rows] @ table[others].T, threshold), rows, others)
     products = [
         torch.linalg.vecdot(table[a], table[b])
-        for a, b in zip(torch.split(i, AT_ONCE), torch.split(j, AT_ONCE), strict=True)
+        for a, b in zip(torch.split(i, BATCH), torch.split(j, BATCH), strict=True)
     ]
-    near = torch.cat(products) > level
-    return torch.stack([i[near], j[near]])
+    above = torch.cat(products) > threshold
+    return torch.stack([i[above], j[above]])
 
 
-def _above(scores: Tensor, level: float) -> tuple[Tensor, Tensor]:
-    """Rows and columns of the scores above the level. Most groups of scores have none, which their maximum tells."""
-    lanes = LANES if scores.shape[1] % LANES == 0 else 1
-    grouped = scores.view(len(scores), lanes, -1)
-    row, group = (grouped.amax(1) > level).nonzero(as_tuple=True)
-    hit, lane = (grouped[row, :, group] > level).nonzero(as_tuple=True)
-    return row[hit], lane * grouped.shape[2] + group[hit]
+def _where_above(scores: Tensor, threshold: float) -> tuple[Tensor, Tensor]:
+    """Rows and columns of the scores above the threshold. The maximum of a group rules out most groups."""
+    size = GROUP_SIZE if scores.shape[1] % GROUP_SIZE == 0 else 1
+    grouped = scores.view(len(scores), size, -1)
+    row, group = (grouped.amax(1) > threshold).nonzero(as_tuple=True)
+    hit, member = (grouped[row, :, group] > threshold).nonzero(as_tuple=True)
+    return row[hit], member * grouped.shape[2] + group[hit]
 
 
-def _later(i: Tensor, j: Tensor, rows: slice, others: slice) -> Tensor:
-    """Numbers in the table of the pairs (i, j) of a block, of each pair once: (2, p)."""
+def _upper_triangle(i: Tensor, j: Tensor, rows: slice, others: slice) -> Tensor:
+    """Row numbers in the table of the pairs (i, j) of a block, without those that have i >= j: (2, p)."""
     pairs = torch.stack([i + rows.start, j + others.start])
     return pairs[:, pairs[0] < pairs[1]]

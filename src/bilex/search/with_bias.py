@@ -1,4 +1,4 @@
-"""The best key of each query by product and bias, where the nearest by product alone are known."""
+"""The best key of each query by product and bias, from the nearest neighbours by product alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.search.blocks import BUDGET, ROUNDING
+from bilex.search.blocks import BUDGET, ROUNDING_ERROR
 from bilex.search.lists import TopK
 from bilex.search.topk import topk
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
     from bilex.search.blocks import Progress
 
-LISTED = 15
-"""So many of the nearest keys are worth knowing; more cost more than they save."""
-AT_ONCE = 512
+SHORTLIST_SIZE = 15
+"""Nearest neighbours that are worth a search for this; more cost more than they save."""
+BATCH = 512
 """Queries that are searched together."""
 
 
-def best_of_near(
+def best_with_bias(
     queries: Tensor,
     keys: Tensor,
     bias: Tensor,
-    near: TopK,
+    nearest: TopK,
     *,
     budget: int = BUDGET,
     progress: Progress | None = None,
 ) -> TopK:
-    """The largest q · k + b per query, (q, 1).  queries: (q, d), keys: (m, d), bias: (m,), near: (q, l).
+    """max_k q · k + b per query: (q, 1).  queries: (q, d), keys: (m, d), bias: (m,), nearest: (q, l).
 
-    `near` has the l keys with the largest products of each query. Any other key has at most the last of these products,
-    p, and with the best score of the list, s, it can only be better if b > s − p. Where b is minus half of a CSLS
-    penalty few keys have one so high: they are searched, and the products of all with all are not needed again. Of
-    scores that are equal or differ by rounding only, any may be taken.
+    `nearest` has the l keys with the largest products of each query. Let p be the last of these products and s the best
+    score on the list. A key that is not on the list has q · k <= p, so it can only be better if b > s − p. With the
+    bias of CSLS few keys have such a b. Only these are searched; the product of all queries with all keys is not made
+    again. Of scores that differ by rounding only, any may be taken.
     """
-    best = _best_listed(near, bias)
-    if near.values.shape[1] < len(keys):
-        for done, work in _contenders(queries, keys, bias, near.values[:, -1], best, budget):
+    best = _best_of_lists(nearest, bias)
+    if nearest.values.shape[1] < len(keys):
+        for done, work in _search_high_bias(queries, keys, bias, nearest.values[:, -1], best, budget):
             if progress:
                 progress(done * len(queries) // work, len(queries))
     if progress:
@@ -49,31 +49,32 @@ def best_of_near(
     return best
 
 
-def _contenders(
-    queries: Tensor, keys: Tensor, bias: Tensor, most: Tensor, best: TopK, budget: int
+def _search_high_bias(
+    queries: Tensor, keys: Tensor, bias: Tensor, max_product: Tensor, best: TopK, budget: int
 ) -> Iterator[tuple[int, int]]:
-    """Put better keys that are not on the lists into their places, in place, and tell how far it is.
+    """Put better keys that are not on the lists into `best`, in place; yields the products done and to be done.
 
-    most: (q,), the largest product that such a key can have.
+    max_product: (q,), an upper bound of the product of such keys.
     """
     order = bias.argsort(descending=True, stable=True)
-    reach = len(keys) - torch.searchsorted(bias[order].flip(0), best.values[:, 0] - most - ROUNDING)
-    widest = reach.argsort(descending=True, stable=True)[: int((reach > 0).sum())]
-    high, done = keys[order[: int(reach[widest[:1]].sum())]], 0
-    for first in range(0, len(widest), AT_ONCE):
-        some = widest[first : first + AT_ONCE]
-        width = int(reach[some[0]])
-        found = topk(queries[some], high[:width], 1, bias=bias[order[:width]], budget=budget)
-        better = (found.values > best.values[some])[:, 0]
-        best.values[some[better]] = found.values[better]
-        best.indices[some[better]] = order[found.indices[better]]
-        done += int(reach[some].sum())
-        yield done, int(reach.sum())
+    threshold = best.values[:, 0] - max_product - ROUNDING_ERROR
+    counts = len(keys) - torch.searchsorted(bias[order].flip(0), threshold)  # keys with a higher bias, per query
+    by_count = counts.argsort(descending=True, stable=True)[: int((counts > 0).sum())]
+    candidates, done = keys[order[: int(counts[by_count[:1]].sum())]], 0
+    for first in range(0, len(by_count), BATCH):
+        batch = by_count[first : first + BATCH]
+        width = int(counts[batch[0]])
+        lists = topk(queries[batch], candidates[:width], 1, bias=bias[order[:width]], budget=budget)
+        better = (lists.values > best.values[batch])[:, 0]
+        best.values[batch[better]] = lists.values[better]
+        best.indices[batch[better]] = order[lists.indices[better]]
+        done += int(counts[batch].sum())
+        yield done, int(counts.sum())
 
 
-def _best_listed(near: TopK, bias: Tensor) -> TopK:
-    """The best key of each list, of equals the first in the table."""
-    scores = near.values + bias[near.indices]
+def _best_of_lists(nearest: TopK, bias: Tensor) -> TopK:
+    """The best key of each list with the bias, (q, 1); of equal scores the one with the lowest index."""
+    scores = nearest.values + bias[nearest.indices]
     values = scores.amax(1, keepdim=True)
-    indices = near.indices.masked_fill(scores < values, torch.iinfo(torch.long).max)
+    indices = nearest.indices.masked_fill(scores < values, torch.iinfo(torch.long).max)
     return TopK(values, indices.amin(1, keepdim=True))

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import types
 import typing
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from bilex.errors import SettingsError
@@ -68,9 +69,10 @@ def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: I
     """The same settings, but for those given by field name, as texts or as values of Python.
 
     The fields of a field that is a dataclass itself are named with a dot, `induction.max_rank`, or given as a dict of
-    their own. `others` are names that may have been meant too, if one is unknown.
+    their own. `others` are names that may have been meant too, if one is unknown. A field that had another name before
+    can still be given by it, which is a `FutureWarning`: the class says so by `renamed`, a dict from old to new names.
     """
-    kinds = field_types(type(settings))
+    kinds, given = field_types(type(settings)), _by_current_names(type(settings), given, what)
     values: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
     for key, value in given.items():
@@ -97,6 +99,21 @@ def field_types(cls: type) -> dict[str, Any]:
     """The types of a dataclass's fields by name."""
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def current_name(settings: Any, name: str) -> str:
+    """The name that a setting has now, from one that it has or had; `induction.sure` is `induction.confidence`."""
+    own, dot, rest = name.partition(".")
+    own = _renamed(type(settings)).get(own, own)
+    return own + dot + (current_name(getattr(settings, own, None), rest) if dot else "")
+
+
+def original_names(cls: type) -> dict[str, str]:
+    """The first name of every field of a dataclass that has been renamed, by its name now.
+
+    What was hashed or written down under the first names is found again by them.
+    """
+    return {new: old for old, new in reversed(_renamed(cls).items())}
 
 
 def convert(value: Any, kind: Any) -> Any:
@@ -153,6 +170,27 @@ def check_at_least_one(**numbers: int | None) -> None:
     for name, number in numbers.items():
         if number is not None and number < 1:
             raise SettingsError(f"{name}={number}: needed a whole number of at least 1")
+
+
+def _renamed(cls: type) -> dict[str, str]:
+    """Old names of fields and the names that they have now; oldest first."""
+    return getattr(cls, "renamed", {})
+
+
+def _by_current_names(cls: type, given: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """Settings by the names that they have now, with a warning for each old name."""
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        old, dot, rest = key.partition(".")
+        new = _renamed(cls).get(old, old)
+        if new != old:
+            if any(other.partition(".")[0] == new for other in given):
+                raise SettingsError(f"{what}: {old} and {new} are the same setting; leave out {old}, its old name")
+            warnings.warn(
+                f"{what}: the setting {old} is now called {new}; write {new}=...", FutureWarning, stacklevel=3
+            )
+        found[new + dot + rest] = value
+    return found
 
 
 def _parse_number(text: str, kind: type[int] | type[float]) -> int | float:

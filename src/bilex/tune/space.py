@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import MissingExtraError, SettingsError
 from bilex.methods.base import Method, all_methods, get_method
-from bilex.settings.fields import Choice, SearchSpace, to_text
+from bilex.settings.fields import Choice, SearchSpace, current_name, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,8 @@ class Space:
         if not method.search_space:
             able = ", ".join(name for name, known in all_methods().items() if known.search_space)
             raise SettingsError(f"method {method.name} names no settings that are worth a search; these do: {able}")
-        searched = {name: values for name, values in method.search_space.items() if name not in given}
+        fixed = {current_name(method, name) for name in given}
+        searched = {name: values for name, values in method.search_space.items() if name not in fixed}
         if not searched:
             raise SettingsError(
                 f"all settings of {method.name} that would be searched ({', '.join(method.search_space)}) are given; "

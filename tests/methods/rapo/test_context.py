@@ -62,7 +62,7 @@ def test_empty_tables(cap):
 @pytest.mark.parametrize("cap", [None, 4])
 def test_neighbourhoods(monkeypatch, cap):
     """Lists in blocks are those of all cosines at once; every word is in its own."""
-    monkeypatch.setattr(near_module, "MOST_ROWS", 7)
+    monkeypatch.setattr(near_module, "QUERY_BLOCK", 7)
     monkeypatch.setattr(near_module, "KEY_BLOCK", 5)
     x = unit(normal(50, 3))
     found = find_neighbourhoods(x, 0.8, cap=cap)

@@ -64,7 +64,7 @@ def test_lists_put_back_give_the_same_to_the_bit():
 def _all_tables_are_large(monkeypatch):
     monkeypatch.setattr(penalty, "LARGE", 1)
     monkeypatch.setattr(penalty, "PROBES", 6)
-    monkeypatch.setattr(clusters, "SIZE", 10)
+    monkeypatch.setattr(clusters, "CLUSTER_SIZE", 10)
 
 
 @pytest.mark.usefixtures("_all_tables_are_large")

@@ -9,16 +9,18 @@ from bilex.training.trace import Trace
 
 
 def grown(dictionary, found, share):
-    """The dictionary, and of this share of the pairs, the surest, those of words that are not in it."""
-    surest = sorted(range(len(found.scores)), key=lambda i: -float(found.scores[i]))[: round(share * len(found.scores))]
+    """The dictionary, and of this share of the pairs, the most confident, those of words that are not in it."""
+    best = sorted(range(len(found.confidence)), key=lambda i: -float(found.confidence[i]))[
+        : round(share * len(found.confidence))
+    ]
     known = set(dictionary[:, 0].tolist())
-    more = [found.pairs[i].tolist() for i in sorted(surest) if int(found.pairs[i, 0]) not in known]
+    more = [found.pairs[i].tolist() for i in sorted(best) if int(found.pairs[i, 0]) not in known]
     return torch.tensor([*dictionary.tolist(), *more])
 
 
 @pytest.mark.parametrize(("rounds", "shares"), [(1, [0.4]), (3, [0.4, 0.6, 0.8])])
 def test_a_small_dictionary_grows_from_round_to_round(given, rounds, shares):
-    """By more of the pairs each time; what RAPO begins with are the surest of the last map alone."""
+    """By more of the pairs each time; what RAPO begins with are the most confident of the last map alone."""
     x, z, train, _ = given
     few, linear = train[:20], get_method("procrustes")
     method = replace(get_method("rapo_semi"), initial=linear, linear_rounds=rounds, least_share=0.4)

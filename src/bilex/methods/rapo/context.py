@@ -9,6 +9,7 @@ import torch
 from torch.nn.functional import embedding_bag
 
 from bilex.errors import SettingsError
+from bilex.retrieval.sides import Side, Sides
 from bilex.search.above_threshold import pairs_above
 from bilex.search.blocks import BUDGET, KEY_BLOCK, score_blocks
 from bilex.search.topk import topk
@@ -34,9 +35,9 @@ class ContextSettings:
     tau_target: float
     cap: int | None
 
-    def tau(self, side: str) -> float:
-        """The threshold of one language: `source` or `target`."""
-        return self.tau_source if side == "source" else self.tau_target
+    def tau(self, side: Side) -> float:
+        """The threshold of one language."""
+        return Sides(self.tau_source, self.tau_target).of(side)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from bilex.methods.rapo.objective import distance_from_start, gram_error
 from bilex.methods.rapo.ranking import RankingDirection
 from bilex.methods.rapo.towers import Tower
 from bilex.retrieval.csls import csls_bias
+from bilex.retrieval.sides import SIDES, Side
 from bilex.search.ranks import ranks
 from bilex.storage.array_form import ArrayForm, check_arrays, check_rows
 from bilex.training.negatives import gold_lists
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from bilex.methods.rapo.start import Parameters
     from bilex.methods.rapo.towers import Projection
     from bilex.training.trace import Trace
-
-SIDES = ("source", "target")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,7 +66,7 @@ class Tables:
 
 
 def _neighbours(
-    side: str, rows: Tensor, settings: ContextSettings, known: TowerMapping | None, trace: Trace
+    side: Side, rows: Tensor, settings: ContextSettings, known: TowerMapping | None, trace: Trace
 ) -> Neighbourhoods:
     """Those of the trained towers, if they are of this table and were found with these settings."""
     before: Neighbourhoods | None = None

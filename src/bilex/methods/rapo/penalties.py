@@ -62,7 +62,7 @@ class ApproximatePenalties:
         return self._listed(probe(keys, cluster(queries), self.width, probes=PROBES))
 
     def _search(self, keys: Tensor, queries: Tensor, progress: Progress | None) -> Tensor:
-        return self._listed(topk(keys, queries, self.width, known=self.near, progress=progress))
+        return self._listed(topk(keys, queries, self.width, warm_start=self.near, progress=progress))
 
     def _listed(self, found: TopK) -> Tensor:
         self.near = found.indices.to(torch.int32)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.induction.neighbours import Induction, together
+from bilex.induction.confidence import extend_dictionary
+from bilex.induction.induction import Induction
 from bilex.methods.base import Method
 from bilex.methods.geomm import GeoMM
 from bilex.methods.rapo.rapo import Rapo
@@ -34,7 +35,9 @@ class RapoSemi(SelfLearning):
 
     base: Method = field(default_factory=lambda: Rapo(refit=False, go_on=False))
     rounds: int = 1
-    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", frequent=0.04))
+    induction: Induction = field(
+        default_factory=lambda: Induction(candidates=40_000, confidence="margin", rank_penalty=0.04)
+    )
     precision: float | None = 0.9
     few: int = 1500
     """A dictionary of fewer source words than this is too small."""
@@ -72,4 +75,4 @@ class RapoSemi(SelfLearning):
         self, mapping: LinearMapping, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, grown: float
     ) -> Tensor:
         found = self.induction(unit(mapping.source(x)), unit(mapping.target(z)), generator)
-        return together(pairs, self.believed(found, None, grown=grown))
+        return extend_dictionary(pairs, self.believed(found, None, grown=grown))

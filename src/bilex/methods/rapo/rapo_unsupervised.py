@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bilex.induction.neighbours import Induction
+from bilex.induction.induction import Induction
 from bilex.methods.rapo.rapo_semi import RapoSemi
 
 
@@ -19,5 +19,7 @@ class RapoUnsupervised(RapoSemi):
     needs_pairs = False
 
     rounds: int = 2
-    induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", frequent=0.08))
+    induction: Induction = field(
+        default_factory=lambda: Induction(candidates=40_000, confidence="margin", rank_penalty=0.08)
+    )
     least_share: float = 0.5
