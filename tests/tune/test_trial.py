@@ -72,7 +72,7 @@ def test_a_breakdown_is_an_outcome_too(collected, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("odd")
 
-    monkeypatch.setattr("bilex.fitting.fit", fail)
+    monkeypatch.setattr("bilex.fitting.fit.fit", fail)
     assert run_trial(collected("ridge"), task()).error == "RuntimeError: odd"
 
 

@@ -9,7 +9,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import bilex.methods
 from bilex.errors import SettingsError
@@ -60,6 +60,13 @@ class Method(ABC):
         Such a method says how well it translated them before that: `trace(**held_out_record(self.name, ranks))`.
         """
         return False
+
+    def without_refit(self) -> Self:
+        """The same method, that does not train on the dev words after its choices, if it can do without.
+
+        Of what it gives back, `learns_dev` tells whether it can.
+        """
+        return self
 
     @property
     def rank_cut(self) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
 
@@ -137,6 +137,10 @@ class Rapo(Method):
     def learns_dev(self) -> bool:
         """With `refit`."""
         return self.refit
+
+    def without_refit(self) -> Self:
+        """Without `refit`."""
+        return replace(self, refit=False)
 
     def fit(
         self,
