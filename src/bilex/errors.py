@@ -1,4 +1,8 @@
-"""The one exception tree. Each message says what was found, what was needed, and what to do."""
+"""The one exception tree. Each message says what was found, what was needed, and what to do.
+
+What to do is said in Python, a parameter in backquotes: "read more words (`max_words`)", "replace it with
+`replace=True`". The command line puts its options in their place (bilex.cli.parameters), which no other module names.
+"""
 
 
 class BilexError(Exception):

@@ -197,7 +197,7 @@ class TestCache:
 class TestDamage:
     def test_no_run_folder(self, tmp_path):
         for path in (tmp_path, tmp_path / "absent"):
-            with pytest.raises(AlignmentError, match=r"this is no run folder .*make one with bilex align"):
+            with pytest.raises(AlignmentError, match=r"this is no run folder .*make one with `align`"):
                 Alignment.load(path)
 
     @pytest.mark.parametrize(

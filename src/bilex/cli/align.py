@@ -132,7 +132,7 @@ def align(
         return
     unfinished.check_room(output, inputs)
     expected = align_messages.expected_seconds(inputs, device)
-    options.say(*(f"warning: {doubt}" for doubt in (*inputs.doubts(), *align_messages.warnings(inputs))))
+    options.warn(*inputs.doubts(), *align_messages.warnings(inputs))
     options.say(*align_messages.before(inputs, expected))
     started = time.perf_counter()
     with (

@@ -146,7 +146,7 @@ class Corrections:
         if tables and (owner != APPLICATION or version != VERSION):
             raise ExplorerError(
                 f"{self.path}: this is an SQLite file, but none that this version of bilex explore has made; "
-                "name another with --corrections, or update bilex"
+                "name another for the corrections, or update bilex"
             )
         self._out.execute("PRAGMA trusted_schema = OFF")
         self._out.execute("PRAGMA journal_mode = WAL")
@@ -160,8 +160,8 @@ class Corrections:
             yield
         except (sqlite3.Error, UnicodeError) as error:
             raise ExplorerError(
-                f"{self.path}: corrections cannot be kept there ({error}); name a file in a folder that can be written "
-                "to with --corrections"
+                f"{self.path}: corrections cannot be kept there ({error}); name a file for them in a folder that "
+                "can be written to"
             ) from None
 
 
