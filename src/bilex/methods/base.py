@@ -15,6 +15,7 @@ import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
 from bilex.settings.fields import SearchSpace, change
+from bilex.settings.setting import Setting, list_settings
 from bilex.text.suggest import suggestion
 from bilex.text.words import described
 
@@ -74,7 +75,8 @@ class Method(ABC):
         return None
 
     normalize: tuple[str, ...] = ("unit", "center", "unit")
-    """Steps done to both tables before `fit`."""
+    """Steps done to both tables first, in this order: `unit` (rows of length 1), `center` (columns of mean 0), `scale`
+    (columns of length 1)."""
 
     def __post_init__(self) -> None:
         check_steps(self.normalize)
@@ -112,6 +114,11 @@ class Method(ABC):
     def from_name(cls, name: str) -> Method:
         """The method of that name as it is by default; so it is given in the settings of another."""
         return get_method(name)
+
+    @classmethod
+    def settings(cls) -> list[Setting]:
+        """The settings with what each is for, its default, its type, and the range worth searching."""
+        return list(list_settings(cls(), cls.search_space))
 
     def describe(self) -> dict[str, Any]:
         """The settings in plain values; a method among them has its name with its own."""

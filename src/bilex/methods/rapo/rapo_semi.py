@@ -37,11 +37,11 @@ class RapoSemi(SelfLearning):
     induction: Induction = field(default_factory=lambda: Induction(candidates=40_000, sure="margin", frequent=0.04))
     precision: float | None = 0.9
     few: int = 1500
-    """A dictionary of fewer source words than this is too small."""
+    """A dictionary of fewer source words than this is too small, and is made larger first."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
-    """What makes it larger."""
+    """What makes a dictionary larger that is too small."""
     linear_rounds: int = 5
-    """Rounds with GeoMM that follow, each with more of the pairs than the one before."""
+    """Rounds with GeoMM that follow on `initial`, each with more of the pairs than the one before."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
