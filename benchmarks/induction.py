@@ -77,7 +77,7 @@ def induce(alignment: Alignment) -> dict[str, int]:
     """The lexicon, from tables that are mapped and nothing else: entries, and different best targets."""
     alignment._indexes.clear()
     sizes: list[int] = []
-    entries = alignment.induce(mutual=True, progress=lambda _, rows: sizes.append(rows))
+    entries = alignment.induce(mutual=True, given=False, progress=lambda _, rows: sizes.append(rows))
     return {"entries": len(entries), "hit": sizes[-1]}  # the last search is that of the targets found
 
 

@@ -91,6 +91,24 @@ def damaged_arrays(array):
         yield "narrower", array[..., :1].contiguous()
 
 
+@pytest.fixture(scope="session")
+def peak_bytes():
+    """The most memory that torch held at a time during a call, beyond what it held before."""
+    from torch.profiler import ProfilerActivity, profile
+
+    def measure(call):
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+            call()
+        events = [event for event in profiled.profiler.kineto_results.events() if event.name() == "[memory]"]
+        held = peak = 0
+        for event in sorted(events, key=lambda event: event.start_ns()):
+            held += event.nbytes()
+            peak = max(peak, held)
+        return peak
+
+    return measure
+
+
 class World(NamedTuple):
     """Two tables, and a dictionary in two parts that share no source word."""
 
@@ -159,8 +177,10 @@ def limited(process, seconds=300):
     """A program that hangs is killed, which fails the test; nothing takes that long if all is well."""
     killer = threading.Timer(seconds, process.kill)
     killer.start()
-    yield
-    killer.cancel()
+    try:
+        yield
+    finally:
+        killer.cancel()
 
 
 @contextmanager

@@ -94,7 +94,7 @@ class TestInduce:
     @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=repr)
     def test_agrees_with_translate(self, alignment, world, retrieval, direction):
         words = (world.source if direction == "forward" else world.target).words
-        entries = alignment.induce(n=3, retrieval=retrieval, direction=direction)
+        entries = alignment.induce(n=3, retrieval=retrieval, direction=direction, given=False)
         found = alignment.translate(words, 3, retrieval=retrieval, direction=direction)
         expected = [(t.word, c.word, rank) for t in found for rank, c in enumerate(t.candidates, 1)]
         assert [(e.source, e.target, e.rank) for e in entries] == expected
@@ -106,16 +106,16 @@ class TestInduce:
     def test_mutual_is_both_ways_best(self, alignment, direction, max_rank):
         back = "backward" if direction == "forward" else "forward"
         there, here = (
-            {(e.source, e.target) for e in alignment.induce(max_rank=max_rank, direction=way)}
+            {(e.source, e.target) for e in alignment.induce(max_rank=max_rank, direction=way, given=False)}
             for way in (direction, back)
         )
-        mutual = alignment.induce(mutual=True, max_rank=max_rank, direction=direction)
+        mutual = alignment.induce(mutual=True, max_rank=max_rank, direction=direction, given=False)
         assert {(e.source, e.target) for e in mutual} == there & {(t, s) for s, t in here}
         assert 0 < len(mutual) < len(there)
         assert all(e.rank == 1 for e in mutual)
 
     def test_max_rank_bounds_both_sides_but_not_the_penalties(self, alignment):
-        entries = alignment.induce(max_rank=40)
+        entries = alignment.induce(max_rank=40, given=False)
         scores = slow_csls(alignment.source_rows, alignment.target_rows)[:40, :40]
         assert [(e.source, e.target) for e in entries] == [
             (f"s{i}", f"t{j}") for i, j in enumerate(scores.argmax(1).tolist())

@@ -1,4 +1,5 @@
 import pickle
+import re
 
 import pytest
 
@@ -19,6 +20,16 @@ from bilex.errors import BilexError, LexiconError, MissingExtraError, printable,
 def test_a_message_is_one_line_that_can_be_printed(text, expected):
     assert printable(text) == str(BilexError(text)) == str(LexiconError(text)) == expected
     assert expected.encode().decode().isprintable()
+
+
+def test_a_long_message_has_its_beginning_and_its_end():
+    """As one that quotes a line of megabytes."""
+    assert len(str(BilexError("x" * 4000))) == 4000
+    said = str(LexiconError(f"d.txt:1: found {'x' * 10**6!r}; remove the line"))
+    assert said.startswith("d.txt:1: found 'xxx")
+    assert re.search(r"xx \.\.\. \(99\d,\d\d\d characters left out\) \.\.\. xx", said)
+    assert said.endswith("xxx'; remove the line")
+    assert len(said) < 4100
 
 
 def test_errors_go_from_process_to_process():

@@ -128,6 +128,13 @@ class TestReading:
         with pytest.raises(LexiconError, match=rf"pairs\.txt:{line}: found .*{found}"):
             read(content)
 
+    @pytest.mark.parametrize("separator", ["\t", " ", ","])
+    def test_a_line_of_megabytes_is_not_taken_apart(self, read, separator):
+        """As of a file with other line ends, or of none."""
+        with pytest.raises(LexiconError, match=r":2: found a line of 2,000,000 characters, 'x") as caught:
+            read("a\tb\n" + f"x{separator}" * 10**6 + "\n")
+        assert len(str(caught.value)) < 500
+
     def test_a_chosen_separator_is_held_to(self, read):
         with pytest.raises(LexiconError, match=r":1: found 3 columns in 'ice cream glace'.*need tab or comma"):
             read("ice cream glace\n", separator="space")
@@ -351,6 +358,12 @@ class TestIndex:
         with pytest.raises(LexiconError, match="1 of 13 pairs fit as given, 13 when swapped; swap the two tables"):
             index.require_usable()
         lexicon.swapped().index(source, target).require_usable()
+
+    def test_one_word_on_the_other_side_makes_no_swapped_pair(self):
+        """As a name that both languages have."""
+        lexicon = Lexicon.from_pairs([("a", "x"), *((f"t{i}", "gone") for i in range(20)), ("b", "s")])
+        source, target = Words(["a", "s"]), Words(["x", *(f"t{i}" for i in range(20))])
+        assert lexicon.index(source, target).require_usable().pairs_covered == 1
 
     def test_a_few_swapped_pairs_are_no_proof(self):
         lexicon = Lexicon.from_pairs([("a", "x"), *((f"t{i}", f"s{i}") for i in range(9))])

@@ -72,6 +72,13 @@ def test_unknown_words_go_through_subwords():
         EmbeddingTable(WORDS, ROWS, origin=Path("x.vec")).vector("Of")
 
 
+def test_writes_in_half_the_precision(tmp_path):
+    made = EmbeddingTable(WORDS[1:], ROWS[1:] / 3)
+    made.write(tmp_path / "t.npz", dtype="float16")
+    found = EmbeddingTable.read(tmp_path / "t.npz").rows
+    assert found.tolist() == made.rows.astype(np.float16).tolist() != made.rows.tolist()
+
+
 def test_reads_and_writes(tmp_path):
     EmbeddingTable(WORDS, ROWS).write(tmp_path / "t.vec")
     table = EmbeddingTable.read(str(tmp_path / "t.vec"))

@@ -1,15 +1,17 @@
 """Do the tests notice when the program is changed? Makes small changes (mutants) and runs the tests against each.
 
     python tools/mutate.py [PATH ...] [--mutants 200] [--rng-seed 0] [--jobs 2] [--tests TESTS ...]
-        [--folder build/mutation] [--measure] [--retry] [--judged FILE] [--report]
+        [--folder build/mutation] [--mirrored] [--measure] [--retry] [--judged FILE] [--report]
 
 PATH: files or folders whose code is changed, by default src; TESTS: those that are run, by default tests. A mutant is
 noticed if a test fails, crashes or does not end. The checkout itself is never changed: everything runs in copies.
 
 The first call runs all tests once to measure which lines each of them executes (FOLDER/lines.coverage). --measure does
-it again, which is due when tests or code have changed. Results are lines of FOLDER/results.jsonl: what is there is not
-done again, so a call that was interrupted goes on, and --retry runs those that survived once more. At the end survivors
-are shown with what was changed, and how many there are in each package; --report does only that.
+it again, which is due when tests or code have changed. --mirrored does without: only the tests that mirror the changed
+module are run, which notice most mutants in a tenth of the time; --retry without it then tries the others. Results are
+lines of FOLDER/results.jsonl: what is there is not done again, so a call that was interrupted goes on, and --retry runs
+those that survived once more. At the end survivors are shown with what was changed, and how many there are in each
+package; --report does only that.
 
 FILE has lines of a mutant's key, a tab, and what a person found: `equivalent` (nothing can tell the difference),
 `speed` or `message` (only these change), or `real`; and a tab and a reason, if you like. Only `real` ones, and those
@@ -21,6 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from multiprocessing import connection, get_context
@@ -30,7 +33,7 @@ from typing import Any
 import pytest
 
 from mutation.mutants import Mutant, sample
-from mutation.selection import LINES, SECONDS, Selection, measure_tests
+from mutation.selection import LINES, SECONDS, Mirrored, Selection, measure_tests
 from mutation.trial import Trial, copy_checkout, enter, prepare
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,13 +44,14 @@ Result = dict[str, Any]
 def main() -> int:
     """Run what is missing, and say what came of it; the exit code is 1 if a mutant that counts survived."""
     args = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # an end that ends the trials too
     args.folder.mkdir(parents=True, exist_ok=True)
     results = args.folder / "results.jsonl"
     files = [file for path in args.paths for file in ([path] if path.is_file() else path.rglob("*.py"))]
     mutants = sample(args.root, [file.resolve() for file in files], count=args.mutants, rng_seed=args.rng_seed)
     if not args.report:
         prepare(args.root)
-        selection = measure(args)
+        selection = Mirrored(args.root) if args.mirrored else measure(args)
         done = {key for key, result in read(results).items() if result["noticed"] or not args.retry}
         run([mutant for mutant in mutants if mutant.key not in done], selection, args, results)
     return summarize(mutants, read(results), read_judgements(args.judged))
@@ -62,6 +66,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tests", nargs="+", default=["tests"])
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--mirrored", action="store_true")
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--retry", action="store_true")
     parser.add_argument("--judged", type=Path)
@@ -95,24 +100,28 @@ def _measure(copy: Path, tests: list[str], folder: Path) -> None:
     os._exit(0 if ended in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) else 1)
 
 
-def run(mutants: list[Mutant], selection: Selection, args: argparse.Namespace, results: Path) -> None:
+def run(mutants: list[Mutant], selection: Selection | Mirrored, args: argparse.Namespace, results: Path) -> None:
     """Try the mutants, several at a time, and write down each result as soon as it is there."""
     copies = [args.folder / "copies" / str(job) for job in range(min(args.jobs, len(mutants)))]
     for copy in copies:
         copy_checkout(args.root, copy)
-    waiting, running = list(reversed(mutants)), dict[Path, Trial]()
-    while waiting or running:
-        for copy in copies:
-            if waiting and copy not in running:
-                mutant = waiting.pop()
-                running[copy] = Trial(copy, mutant, selection.tests_for(mutant), selection.seconds)
-        ended = connection.wait([trial.process.sentinel for trial in running.values()])
-        for copy, trial in list(running.items()):
-            if trial.process.sentinel in ended:
-                result = running.pop(copy).result()
-                with results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(result, ensure_ascii=False) + "\n")
-                print(line(result), file=sys.stderr, flush=True)
+    waiting, running = [(mutant, selection.tests_for(mutant)) for mutant in mutants], dict[Path, Trial]()
+    waiting.sort(key=lambda one: -len(one[1]))  # those of few tests first
+    try:
+        while waiting or running:
+            for copy in copies:
+                if waiting and copy not in running:
+                    running[copy] = Trial(copy, *waiting.pop(), selection.seconds)
+            ended = connection.wait([trial.process.sentinel for trial in running.values()])
+            for copy, trial in list(running.items()):
+                if trial.process.sentinel in ended:
+                    result = running.pop(copy).result()
+                    with results.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(result, ensure_ascii=False) + "\n")
+                    print(line(result), file=sys.stderr, flush=True)
+    finally:
+        for trial in running.values():
+            trial.end()
 
 
 def line(result: Result) -> str:

@@ -149,7 +149,7 @@ _STATEMENTS = [
     "DROP TABLE decisions; CREATE VIEW decisions AS SELECT 1 AS id, 'a' AS source, 'b' AS suggestion; ",
     "ALTER TABLE decisions RENAME COLUMN note TO notes",
     "ALTER TABLE decisions RENAME TO decided",
-    "PRAGMA user_version = 2",
+    "PRAGMA user_version = 9",
     "PRAGMA application_id = 7",
 ]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 import zipfile
 from contextlib import closing
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,18 +14,22 @@ import numpy as np
 
 from bilex.alignment import Alignment
 from bilex.errors import BilexError
-from bilex.explorer.corrections import Corrections
 from bilex.fitting.fit import Inputs, align, collect, fit
 from bilex.lexicon import Lexicon
-from bilex.methods.base import get_method
+from bilex.methods.base import all_methods, get_method
 from bilex.retrieval import CSLS, InvertedSoftmax
+from bilex.run.corrections import Corrections
 from bilex.run.provenance import begin
+from bilex.settings.fields import to_text
+from bilex.settings.file import MethodSettings, write_settings
 from bilex.table import EmbeddingTable
 from bilex.training.checkpoint import CHECKPOINT
 from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bilex.methods.base import Method
 from fuzzing.containers import gzipped
 
 WORDS, DIM, PAIRS = 24, 5, 16
@@ -45,6 +49,30 @@ CHECKPOINTS: dict[str, dict[str, str]] = {
     "rapo": {"epochs": "2"},
     "rapo_semi": {"base.epochs": "1", "rounds": "1"},
 }
+SUITE = """
+title = "Some"
+notes = "Of all kinds."
+[directions.en-fr]
+sample = "en-fr"
+max_words = 100
+[directions.own]
+source = { file = "../inputs/source.vec", max_words = 20, sha256 = "00ff" }
+target = { file = "../inputs/target.vec" }
+train = { file = "../inputs/train.tsv" }
+test = { file = "../inputs/test.tsv" }
+[defaults]
+rng_seeds = [0, 1]
+settings = { normalize = "unit" }
+[[systems]]
+method = "procrustes"
+pairs = [5, 10]
+directions = ["own"]
+[[systems]]
+label = "another"
+method = "rapo"
+protocol = "paper"
+settings = { epochs = 1, "learning_rate" = 0.5, decay = true }
+"""
 BOMB = 320 << 20
 """Bytes that a small file unpacks to."""
 
@@ -125,13 +153,23 @@ def _write_tables(folder: Path, table: EmbeddingTable) -> None:
     for suffix in ("vec", "txt", "bin", "npz", "safetensors"):
         table.write(folder / f"table.{suffix}")
     np.save(folder / "table.npy", table.rows)
+    np.save(folder / "columns.npy", np.asfortranarray(table.rows, np.float64))
     (folder / "table.words").write_text("\n".join(table.words), encoding="utf-8")
-    for suffix in ("vec", "bin"):
+    for suffix in ("npz", "safetensors"):
+        table.write(folder / f"half.{suffix}", dtype="float16")
+    (folder / "together.bin").write_bytes(_without_newlines(table))
+    for suffix in ("vec", "txt", "bin"):
         (folder / f"table.{suffix}.gz").write_bytes(gzipped((folder / f"table.{suffix}").read_bytes()))
     half = EmbeddingTable(table.words[:-1], table.rows[:-1])
     np.savez(folder / "strings.npz", words=np.array(half.words), vectors=half.rows.astype(np.float64))
     _write_fasttext(folder / "fasttext.bin", table.words)
     _write_bombs(folder.parent / "bombs")
+
+
+def _without_newlines(table: EmbeddingTable) -> bytes:
+    """Some programs write a .bin so."""
+    pairs = zip(table.words, table.rows, strict=True)
+    return b"%d %d\n" % table.rows.shape + b"".join(word.encode() + b" " + row.tobytes() for word, row in pairs)
 
 
 def _write_fasttext(path: Path, words: list[str]) -> None:
@@ -165,10 +203,17 @@ def _write_bombs(folder: Path) -> None:
 def _write_runs(folder: Path, source: EmbeddingTable, target: EmbeddingTable, train: Lexicon, test: Lexicon) -> None:
     for method, settings in RUNS.items():
         align(source, target, train, method=get_method(method, settings)).save(folder / method)
-        used = Alignment.load(folder / method)
-        for retrieval in (CSLS(), InvertedSoftmax()):  # so that there is a cache
-            used.induce(retrieval=retrieval)
-            used.evaluate(test, retrieval=retrieval)
+        _fill_cache(folder / method, test)
+    subwords = EmbeddingTable.read(folder.parent / "tables" / "fasttext.bin")
+    align(subwords, target, train, method="procrustes").save(folder / "subwords")
+
+
+def _fill_cache(run: Path, test: Lexicon) -> None:
+    for retrieval in (CSLS(), InvertedSoftmax()):
+        Alignment.load(run).translate(test.sources, retrieval=retrieval)
+        used = Alignment.load(run)
+        used.induce(retrieval=retrieval)
+        used.evaluate(test, retrieval=retrieval)
 
 
 class _KeptError(BilexError):
@@ -215,13 +260,30 @@ def _write_texts(folder: Path, train: Lexicon) -> None:
         (texts / f"{name}.txt").write_text("".join(f"{s}{separator}{t}\n" for s, t in pairs), encoding="utf-8")
     noted = "".join(f"{s}\t{t}\t0.5\t1\n" for s, t in pairs)
     (texts / "noted.txt").write_text("\ufeff# a comment\n\n" + noted.replace("\n", "\r\n"), encoding="utf-8")
+    quoted = "".join(f'"{s}, ""to"" {s}" , "{t} b",n\n' for s, t in pairs)
+    (texts / "quoted.csv").write_text(quoted, encoding="utf-8")
+    for encoding in ("utf-16", "latin-1"):
+        (texts / f"{encoding}.txt").write_bytes("".join(f"é{s}\t#{t}\n" for s, t in pairs).encode(encoding))
     (folder / "judgements").mkdir()
     judged = "".join(f"{s}\t{t}\t{i / 3:.2f}\n" for i, (s, t) in enumerate(pairs))
     (folder / "judgements" / "judged.tsv").write_text("# a comment\n" + judged, encoding="utf-8")
     (folder / "settings").mkdir()
-    for method, settings in (RUNS | {"self_learning": {"base": "rcsls"}}).items():
-        lines = [f'method = "{method}"', "[settings]", *(f"{name} = {json.dumps(v)}" for name, v in settings.items())]
-        (folder / "settings" / f"{method}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, method in all_methods().items():
+        write_settings(folder / "settings" / f"{name}.toml", MethodSettings(name, _settings_of(method())))
+    (folder / "suites").mkdir()
+    (folder / "suites" / "suite.toml").write_text(SUITE, encoding="utf-8")
+
+
+def _settings_of(method: Method, prefix: str = "") -> dict[str, str]:
+    """All settings as texts; those of a method among them by names with a dot."""
+    found: dict[str, str] = {}
+    for field in fields(method):
+        value = getattr(method, field.name)
+        if is_dataclass(value):
+            found |= _settings_of(value, f"{prefix}{field.name}.")  # type: ignore[arg-type]
+        else:
+            found[prefix + field.name] = to_text(value)
+    return found
 
 
 def fresh(folder: Path) -> Path:

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import io
 import shutil
-from contextlib import closing, redirect_stderr, redirect_stdout, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from bilex.alignment import Alignment
+from bilex.bench.suite import Suite
 from bilex.cli import main
 from bilex.errors import BilexError
-from bilex.explorer.corrected import corrected
-from bilex.explorer.corrections import Corrections
 from bilex.fitting.fit import collect, fit
 from bilex.io.inspection import inspect_table
+from bilex.io.open import FORMATS
+from bilex.io.stream import GZIP_MAGIC
 from bilex.lexicon import Lexicon
 from bilex.methods.base import get_method
 from bilex.report.page import page
 from bilex.report.run_report import make_run_report
 from bilex.retrieval import CSLS, InvertedSoftmax, Nearest
-from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING
+from bilex.run.corrected import corrected
+from bilex.run.corrections import Corrections
+from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING, check_unfinished
 from bilex.run.folder import describe
 from bilex.run.provenance import INPUTS, check_same, read
 from bilex.settings.file import read_settings
+from bilex.storage.lock import LOCK, owner
 from bilex.storage.strict_json import to_json
 from bilex.table import EmbeddingTable
 from bilex.training.checkpoint import CHECKPOINT, Checkpoint
@@ -44,7 +49,7 @@ from fuzzing.mutators import mutate_bytes, mutate_json, mutate_json_lines, mutat
 from fuzzing.seals import seal_arrays, seal_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from random import Random
 
@@ -74,8 +79,15 @@ def _make_gzipped(name: str, mutate: Callable[[bytes, Random], bytes], corpus: C
     return {"table": gzipped(some(corpus.files[f"tables/{name}"], rng, mutate))}
 
 
+def _make_packed(corpus: Corpus, rng: Random) -> Files:
+    """What is only read as it is, in gzip."""
+    name = rng.choice(["table.npz", "table.npy", "table.safetensors", "fasttext.bin"])
+    return {"table": gzipped(some(corpus.files[f"tables/{name}"], rng, mutate_bytes))}
+
+
 def _make_npy(corpus: Corpus, rng: Random) -> Files:
-    rows, words = corpus.files["tables/table.npy"], corpus.files["tables/table.words"]
+    rows = corpus.files[rng.choice(["tables/table.npy", "tables/columns.npy"])]
+    words = corpus.files["tables/table.words"]
     if rng.random() < 0.3:
         return {"table": rows, "table.words": some(words, rng, mutate_lines)}
     return {"table": some(rows, rng, mutate_npy), "table.words": words}
@@ -87,16 +99,37 @@ def _make_bomb(corpus: Corpus, rng: Random) -> Files:
 
 
 def _use_table(corpus: Corpus, folder: Path, rng: Random) -> None:
+    content = (folder / "table").read_bytes()
+    small = len(content) < SMALL and not content.startswith(GZIP_MAGIC)
+    with _in_pieces(rng) if small and rng.random() < 0.3 else nullcontext():
+        _use_file(corpus, folder, rng)
+
+
+@contextmanager
+def _in_pieces(rng: Random) -> Iterator[None]:
+    """Have small files read as large ones are, in several pieces."""
+    with ExitStack() as stack:
+        for name in PIECEWISE:
+            stack.enter_context(patch(f"bilex.io.{name}", rng.choice([3, 50, 200])))
+        yield
+
+
+def _use_file(corpus: Corpus, folder: Path, rng: Random) -> None:
     path = folder / "table"
     max_words = rng.choice([None, None, 1, 7])
     encoding = rng.choice(["utf-8"] * 4 + ["latin-1"])
+    if rng.random() < 0.05:
+        _call(["inspect", str(path), "--json"], whole=True)
+        return
     if rng.random() < 0.5:
         found = inspect_table(path, max_words=max_words, encoding=encoding).to_json()
         check_finite(found)
         assert found["rows"] >= 1
         return
-    table = EmbeddingTable.read(path, max_words=max_words, encoding=encoding, strict=rng.random() < 0.2)
+    form = rng.choice(FORMATS) if rng.random() < 0.1 else None
+    table = EmbeddingTable.read(path, max_words=max_words, format=form, encoding=encoding, strict=rng.random() < 0.2)
     check_finite(table.rows, "rows")
+    check_finite([found.score for found in table.most_similar(table.words[0], 3)], "score")
     assert len(table.words) == len(table.rows)
     check_finite(table.report.to_json())
     if table.subwords is not None:
@@ -104,9 +137,16 @@ def _use_table(corpus: Corpus, folder: Path, rng: Random) -> None:
     if rng.random() < 0.3:
         written = folder / f"again.{rng.choice(['safetensors', 'npz', 'vec', 'bin'])}"
         table.write(written)
-        assert EmbeddingTable.read(written).words == table.words
+        useful = dict.fromkeys(word for word, row in zip(table.words, table.rows, strict=True) if row.any())
+        expected = table.words if written.suffix == ".safetensors" else list(useful)
+        assert EmbeddingTable.read(written).words == expected
     elif rng.random() < 0.2:
         _align_with(table, corpus, rng)
+
+
+PIECEWISE = ("text.CHUNK", "word2vec.CHUNK", "npy.BLOCK", "arrays.BLOCK_ROWS", "native.BLOCK")
+SMALL = 100_000
+"""Bytes of a file that is read in pieces of a few."""
 
 
 def _align_with(table: EmbeddingTable, corpus: Corpus, rng: Random) -> None:
@@ -123,17 +163,19 @@ def _use_alignment(alignment: Alignment, corpus: Corpus, rng: Random) -> None:
     direction = rng.choice(["forward", "forward", "backward"])
     asked = alignment.source if direction == "forward" else alignment.target
     words = [asked.words[0], rng.choice(asked.words), "unknown"]
+    if asked.subwords is not None and rng.random() < 0.5:
+        words.append("unseen")
     for translation in alignment.translate(words, 3, direction=direction, retrieval=retrieval):
         check_finite([candidate.score for candidate in translation.candidates], "score")
     entries = alignment.induce(mutual=rng.random() < 0.3, direction=direction, retrieval=retrieval)
-    check_finite([entry.score for entry in entries], "score")
+    check_finite([entry.score for entry in entries if entry.origin == "found"], "score")
     test = corpus.test if direction == "forward" else corpus.test.swapped()
     check_finite(alignment.evaluate(test, direction=direction, retrieval=retrieval).to_json())
 
 
 def _make_run(corpus: Corpus, rng: Random) -> Files:
     """One or two files of a run folder are damaged, replaced, exchanged or taken away; beside it is somebody's file."""
-    files: Files = dict(corpus.below(f"runs/{rng.choice(sorted(RUNS))}/"))
+    files: Files = dict(corpus.below(f"runs/{rng.choice([*sorted(RUNS), 'subwords'])}/"))
     if rng.random() < 0.3:
         files[CORRECTIONS] = corpus.files["decisions/corrections.sqlite"]
     for _ in range(rng.choice([1, 1, 1, 2])):
@@ -215,23 +257,28 @@ def _use_opened(run: Path, corpus: Corpus, rng: Random) -> None:
         shutil.rmtree(saved)
 
 
-def _call(arguments: list[str]) -> None:
-    """A command, of which each line on standard output is JSON."""
+def _call(arguments: list[str], *, whole: bool = False) -> None:
+    """A command of which each line on standard output is JSON, or all that is there."""
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(io.StringIO()), suppress(SystemExit):
         main(arguments)
-    for line in said.getvalue().splitlines():
-        check_json(line)
+    for text in [said.getvalue()] if whole and said.getvalue() else said.getvalue().splitlines():
+        check_json(text)
 
 
 def _make_dictionary(corpus: Corpus, rng: Random) -> Files:
     texts = corpus.below("dictionaries/")
-    return {"dictionary": some(texts[rng.choice(sorted(texts))], rng, mutate_lines)}
+    kind = rng.choice(sorted(texts))
+    files: Files = {"dictionary": some(texts[kind], rng, mutate_lines)}
+    if kind in ("utf-16.txt", "latin-1.txt"):
+        files["encoding"] = kind.removesuffix(".txt").encode()
+    return files
 
 
 def _use_dictionary(corpus: Corpus, folder: Path, rng: Random) -> None:
     separator = rng.choice(["auto"] * 5 + ["tab", "comma", "space"])
-    encoding = rng.choice(["utf-8"] * 5 + ["latin-1", "utf-16"])
+    own = (folder / "encoding").read_text() if (folder / "encoding").exists() else "utf-8"
+    encoding = rng.choice([own] * 5 + ["utf-8", "latin-1", "utf-16"])
     comment = rng.choice(["#", "#", None])
     lexicon = Lexicon.read(folder / "dictionary", separator=separator, encoding=encoding, comment=comment)
     found = lexicon.index(corpus.alignment.source, corpus.alignment.target, fold_case=rng.random() < 0.3)
@@ -270,15 +317,20 @@ def _make_checkpoint(corpus: Corpus, rng: Random) -> Files:
         damaged = seal_arrays(damaged)
     if rng.random() < 0.05:
         damaged = rng.choice(PLACES)
-    return {**files, name: damaged, "method": method.encode()}
+    lock = some(b'{"process": 1, "host": "h", "since": "s"}', rng, mutate_json)
+    return {**files, name: damaged, LOCK: lock, "method": method.encode()}
 
 
 def _use_checkpoint(corpus: Corpus, folder: Path, rng: Random) -> None:  # noqa: ARG001
     """As `bilex align --resume` does."""
     inputs = corpus.inputs((folder / "method").read_text())
+    check_text(owner(folder / LOCK))
+    check_unfinished(folder, (INPUTS, CHECKPOINT, LOCK))
     check_same(inputs.describe(), read(folder / INPUTS, again="align"), folder)
-    alignment = fit(inputs, checkpoint=Checkpoint(folder))
-    check_finite([entry.score for entry in alignment.induce()], "score")
+    alignment = fit(inputs, checkpoint=Checkpoint(folder), measured=True)
+    check_finite(alignment.provenance["held_out"])
+    alignment.save(folder / "run")
+    check_finite([entry.score for entry in alignment.induce(given=False)], "score")
     alignment.trace.write(folder / "trace.jsonl")
     for line in (folder / "trace.jsonl").read_text(encoding="utf-8").splitlines():
         check_json(line)
@@ -292,6 +344,28 @@ def _make_settings(corpus: Corpus, rng: Random) -> Files:
 def _use_settings(corpus: Corpus, folder: Path, rng: Random) -> None:  # noqa: ARG001
     filed = read_settings(folder / "settings.toml")
     check_finite(get_method(filed.method, filed.settings).describe())
+
+
+def _make_suite(corpus: Corpus, rng: Random) -> Files:
+    suite = corpus.files["suites/suite.toml"]
+    if rng.random() < 0.1:
+        suite = b'title = "x"\ndirections_from = "sample.toml"\n' + suite[suite.index(b"[[") :]
+    damaged = some(suite, rng, mutate_lines)
+    if rng.random() < 0.02:
+        damaged += b"\n[more]\nx = " + b"[" * 100_000
+    return {"suite.toml": damaged}
+
+
+def _use_suite(corpus: Corpus, folder: Path, rng: Random) -> None:  # noqa: ARG001
+    """As `bilex bench run` does, up to the first cell."""
+    suite = Suite.read(folder / "suite.toml")
+    for cell in suite.cells():
+        assert cell.name.isprintable()
+        for given in cell.direction.inputs():
+            with suppress(BilexError):
+                given.find()
+    check_finite(suite.describe())
+    check_json(to_json(suite.describe()))
 
 
 def _make_judgements(corpus: Corpus, rng: Random) -> Files:
@@ -315,15 +389,21 @@ TARGETS: dict[str, Target] = {
     "dictionary": Target(_make_dictionary, _use_dictionary, 200),
     "judgements": Target(_make_judgements, _use_judgements, 40),
     "settings": Target(_make_settings, _use_settings, 60),
+    "suite": Target(_make_suite, _use_suite, 40),
     "text": _table("table.vec", mutate_lines, 80),
     "glove": _table("table.txt", mutate_lines, 50),
     "word2vec": _table("table.bin", mutate_word2vec, 50),
     "gzipped-text": _table("table.vec", mutate_lines, 40, _make_gzipped),
     "gzipped-word2vec": _table("table.bin", mutate_word2vec, 40, _make_gzipped),
+    "together": _table("together.bin", mutate_word2vec, 20),
+    "gzipped-glove": _table("table.txt", mutate_lines, 20, _make_gzipped),
+    "packed": Target(_make_packed, _use_table, 5),
     "npz": _table("table.npz", mutate_npz, 40),
+    "npz-half": _table("half.npz", mutate_npz, 15),
     "npz-strings": _table("strings.npz", mutate_npz, 30),
     "npy": Target(_make_npy, _use_table, 40),
     "native": _table("table.safetensors", mutate_safetensors, 50),
+    "native-half": _table("half.safetensors", mutate_safetensors, 20),
     "fasttext": _table("fasttext.bin", mutate_bytes, 30),
     "bomb": Target(_make_bomb, _use_table, 1),
 }

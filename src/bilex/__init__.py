@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bilex.aligner import Aligner
-    from bilex.alignment import Alignment, Entry, Translation
+    from bilex.alignment import Alignment, Translation
     from bilex.candidates import Candidate
+    from bilex.entry import Entry
     from bilex.errors import (
         AlignmentError,
         BilexError,
@@ -44,8 +45,9 @@ _HOMES = {
     "fitting.fit": ["align"],
     "aligner": ["Aligner"],
     "frames": ["to_frame"],
-    "alignment": ["Alignment", "Entry", "Translation"],
+    "alignment": ["Alignment", "Translation"],
     "candidates": ["Candidate"],
+    "entry": ["Entry"],
     "errors": [
         "AlignmentError",
         "BilexError",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
 
 from bilex.candidates import Candidate, asked_for, look_up, nearest_words
+from bilex.entry import Entry
 from bilex.errors import AlignmentError, TableError
 from bilex.evaluation.held_out import Agreement, HeldOut
 from bilex.evaluation.hubness import Hubness, hubness
@@ -22,6 +23,7 @@ from bilex.normalize import Normalizer, unit
 from bilex.page.display import SHOWN, Displayed, counted, listed
 from bilex.retrieval import CSLS, Index, Retrieval
 from bilex.retrieval.base import both_sides
+from bilex.run.given import given_pairs, with_given
 from bilex.settings.fields import check_at_least_one
 from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable
@@ -70,18 +72,6 @@ class Translation(Displayed):
         return Table("translation", "Translations", ("translation", "score"), rows)
 
 
-class Entry(NamedTuple):
-    """A line of an induced lexicon; rank 1 is the best translation of its source.
-
-    The score is nan where a person has given the translation.
-    """
-
-    source: str
-    target: str
-    score: float
-    rank: int
-
-
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Alignment(Displayed):
     """Two tables, what was learnt of them, and where it all came from."""
@@ -119,6 +109,14 @@ class Alignment(Displayed):
         if self.dev is None or self.provenance["inputs"]["dev"] is not None:
             return self.train
         return self.train.union(self.dev)
+
+    @cached_property
+    def given(self) -> Lexicon:
+        """The translations that `induce` puts first: the dictionary, and a dev dictionary that was given beside it.
+
+        Words that were learnt from because they are spelt alike are not among them.
+        """
+        return given_pairs(self.train, self.dev, self.provenance)
 
     @property
     def held_out(self) -> HeldOut | None:
@@ -239,14 +237,31 @@ class Alignment(Displayed):
         mutual: bool = False,
         max_rank: int | None = None,
         direction: Direction = "forward",
+        given: bool = True,
         retrieval: Retrieval | None = None,
         progress: Progress | None = None,
     ) -> list[Entry]:
         """A lexicon of the `max_rank` most frequent words of both tables, or all, in order of the sources' frequency.
 
-        `mutual` keeps a pair only where each word is the other's best translation.
+        First come the translations that the dictionary has given, all of them and in its order, then those that the
+        vectors find, until a source has n. `mutual` keeps a found pair only where each word is the other's best
+        translation by the vectors. With `given=False` the lexicon is what the vectors alone find.
         """
         check_at_least_one(n=n, max_rank=max_rank)
+        found = self._found(n, mutual, max_rank, direction, retrieval, progress)
+        if not given:
+            return found
+        return with_given(self, found, n=n, direction=direction, retrieval=retrieval, max_rank=max_rank)
+
+    def _found(
+        self,
+        n: int,
+        mutual: bool,
+        max_rank: int | None,
+        direction: Direction,
+        retrieval: Retrieval | None,
+        progress: Progress | None,
+    ) -> list[Entry]:
         index = self.index(retrieval)
         back: Direction = "backward" if direction == "forward" else "forward"
         sources, targets = (self.source, self.target) if direction == "forward" else (self.target, self.source)

@@ -95,9 +95,8 @@ class LexiconIndex(Displayed):
         covered, swapped = self.pairs_covered, self.pairs_swapped
         if swapped >= 10 and swapped > 3 * covered:
             raise LexiconError(
-                f"{self.name} seems to run from target to source: {covered} of {self.pairs_total} pairs fit as given, "
-                f"{swapped} when swapped; swap the two tables, the dictionary's columns or "
-                "the direction"
+                f"{self.name} seems to run from target to source: {covered:,} of {self.pairs_total:,} pairs fit as "
+                f"given, {swapped:,} when swapped; swap the two tables, the dictionary's columns or the direction"
             )
         if covered < minimum:
             raise LexiconError(self._too_few(minimum))
@@ -107,7 +106,7 @@ class LexiconIndex(Displayed):
         sizes = " and ".join(f"{size:,}" for size in self.vocabulary_sizes)
         missing = (*self.missing_both.words, *self.missing_source.words, *self.missing_target.words)
         return (
-            f"{self.name}: {self.pairs_covered} of {self.pairs_total} pairs are in both vocabularies "
+            f"{self.name}: {self.pairs_covered:,} of {self.pairs_total:,} pairs are in both vocabularies "
             f"({sizes} words), needed at least {minimum}; not found: {_examples(missing)}. Check letter case "
             "(`fold_case`), read more words (`max_words`), and that the dictionary is for these two languages"
         )
@@ -115,17 +114,17 @@ class LexiconIndex(Displayed):
     def summary(self) -> list[str]:
         """The account in lines for people."""
         lines = [
-            f"{self.pairs_covered} of {self.pairs_total} pairs are in both vocabularies",
-            f"{self.sources_covered} of {self.sources_total} source words have a translation there",
+            f"{self.pairs_covered:,} of {self.pairs_total:,} pairs are in both vocabularies",
+            f"{self.sources_covered:,} of {self.sources_total:,} source words have a translation there",
         ]
         missing = {"source": self.missing_source, "target": self.missing_target, "source and target": self.missing_both}
         for side, found in missing.items():
             if found.pairs:
-                lines.append(f"{found.pairs} pairs lack the {side} word: {_examples(found.words)}")
+                lines.append(f"{found.pairs:,} pairs lack the {side} word: {_examples(found.words)}")
         if self.duplicates:
-            lines.append(f"{self.duplicates} repeated pairs dropped")
+            lines.append(f"{self.duplicates:,} repeated pairs dropped")
         if self.folded:
-            lines.append(f"{self.folded} words matched only by folding case")
+            lines.append(f"{self.folded:,} words matched only by folding case")
         return lines
 
     def to_json(self) -> dict[str, object]:
@@ -136,22 +135,29 @@ class LexiconIndex(Displayed):
         return {key: getattr(self, key) for key in counted} | listed | {"vocabulary_sizes": list(self.vocabulary_sizes)}
 
 
-class _Lookup:
-    """Rows by word, exact first; remembers the words found only by folding."""
+class Lookup:
+    """Rows by word, exact first; remembers the words that `count` found only by folding."""
 
     def __init__(self, table: Vocabulary, fold_case: bool) -> None:
         self.size = len(table)
-        self.rows = table.index
+        self.words, self.rows = table.words, table.index
         self.folded_rows: dict[str, int] = {}
         self.folded: set[str] = set()
         for row, word in enumerate(table.words if fold_case else ()):
             self.folded_rows.setdefault(word.casefold(), row)
 
     def find(self, word: str) -> int | None:
+        """The row of a word, if it has one."""
         row = self.rows.get(word)
         return self.folded_rows.get(word.casefold()) if row is None and self.folded_rows else row
 
+    def spelling(self, word: str) -> str:
+        """The word as the table has it, where it has it."""
+        row = self.find(word)
+        return word if row is None else self.words[row]
+
     def count(self, word: str) -> int | None:
+        """The same, remembered."""
         row = self.find(word)
         if row is not None and word not in self.rows:
             self.folded.add(word)
@@ -160,10 +166,10 @@ class _Lookup:
 
 def find_pairs(lexicon: Lexicon, source: Vocabulary, target: Vocabulary, *, fold_case: bool) -> LexiconIndex:
     """Find the pairs in two tables; exactly, or with `fold_case` also by `str.casefold`, first row first."""
-    return _find(lexicon, _Lookup(source, fold_case), _Lookup(target, fold_case))
+    return _find(lexicon, Lookup(source, fold_case), Lookup(target, fold_case))
 
 
-def _find(lexicon: Lexicon, source: _Lookup, target: _Lookup) -> LexiconIndex:
+def _find(lexicon: Lexicon, source: Lookup, target: Lookup) -> LexiconIndex:
     covered: dict[tuple[int, int], None] = {}
     sources: dict[str, int] = {}
     missing: dict[str, list[tuple[str, str]]] = {"source": [], "target": [], "both": []}

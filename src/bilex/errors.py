@@ -4,15 +4,21 @@ What to do is said in Python, a parameter in backquotes: "read more words (`max_
 `replace=True`". The command line puts its options in their place (bilex.cli.parameters), which no other module names.
 """
 
+LONGEST, END = 4000, 1000
+"""Characters of a message, and how many of them are its end, which says what to do."""
+
 
 class BilexError(Exception):
     """Anything a user can put right; the command line prints it without a traceback and exits with 1.
 
-    The message is one line that can be printed, whatever the damaged file holds that it quotes.
+    The message is one line that can be printed and read, whatever the damaged file holds that it quotes.
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(printable(str(message)))
+        text = str(message)
+        if (more := len(text) - LONGEST) > 0:
+            text = f"{text[: LONGEST - END]} ... ({more:,} characters left out) ... {text[-END:]}"
+        super().__init__(printable(text))
 
 
 class TableError(BilexError):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from bilex.alignment import Entry, Translation
+from bilex.alignment import Translation
+from bilex.entry import Entry
 from bilex.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -17,18 +19,23 @@ Library = Literal["polars", "pandas"]
 def to_frame(results: Sequence[Entry] | Sequence[Translation] | Translation, *, library: Library = "polars") -> Any:
     """What `Alignment.induce` or `Alignment.translate` gave, as a frame with one line for each candidate.
 
-    Columns: source, target, score, rank; of translations also `through`. A word without a vector has one line with
-    nothing in it. pandas needs the extra `pandas`.
+    Columns: source, target, score, rank and origin; of translations `through` instead of origin. A word without a
+    vector has one line with nothing in it, a pair without a score nothing in that place. pandas needs the extra
+    `pandas`.
     """
     results = [results] if isinstance(results, Translation) else results
     names: tuple[str, ...] = Entry._fields
     if results and isinstance(results[0], Translation):
-        names = (*names, "through")
+        names = (*names[:4], "through")
         lines = [line for one in results if isinstance(one, Translation) for line in _lines(one)]
     else:
-        lines = [tuple(one) for one in results if isinstance(one, Entry)]
+        lines = [_line(one) for one in results if isinstance(one, Entry)]
     columns = zip(*lines, strict=True) if lines else [()] * len(names)
     return _module(library).DataFrame({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+
+def _line(entry: Entry) -> tuple[object, ...]:
+    return tuple(entry._replace(score=None) if math.isnan(entry.score) else entry)  # type: ignore[arg-type]
 
 
 def _lines(translation: Translation) -> Iterable[tuple[object, ...]]:

@@ -37,6 +37,15 @@ def test_a_native_table_and_a_dictionary_are_read_where_they_are(write, tmp_path
     assert not store.folder.exists()
 
 
+@pytest.mark.parametrize(("name", "comment"), [("train.tsv", "#"), ("en-fr.0-5000.txt", None)])
+def test_what_a_comment_begins_with_is_told_by_the_name_of_a_dictionary(tmp_path, store, name, comment):
+    """A table has no comments. Those of MUSE have none either, and words such as #tag."""
+    for kind, expected in (("dictionary", comment), ("table", None)):
+        path = tmp_path / (name if kind == "dictionary" else "x.safetensors")
+        path.write_text("a\tb\n", encoding="utf-8")
+        assert store.prepare(given(path, kind=kind)).comment == expected
+
+
 def test_other_tables_are_converted_once(write, world, tmp_path, store):
     wanted = given(tmp_path / "z.vec", max_words=50)
     ready = store.prepare(wanted)
@@ -114,3 +123,9 @@ def test_some_pairs_are_of_different_words_in_both_tables(world):
     assert set(drawn) <= set(world.train)
     assert drawn == some_pairs(world.train, world.source, world.target, 20, rng_seed=1)
     assert drawn != some_pairs(world.train, world.source, world.target, 20, rng_seed=2)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
+def test_a_name_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(SuiteError, match="there is no such file; correct its path in the suite"):
+        Input(kind="table", place="file", name=name, base=tmp_path).find()

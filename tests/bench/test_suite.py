@@ -67,6 +67,9 @@ def test_directions_can_be_those_of_another_suite(write):
     write(HEAD + SAMPLE + PROCRUSTES, "one.toml")
     path = write(HEAD + 'directions_from = "one.toml"\n' + PROCRUSTES, "two.toml")
     assert Suite.read(path).directions["en-fr"].source.name == "en"
+    path = write(HEAD + f'directions_from = "{"x" * 5000}.toml"\n' + PROCRUSTES, "four.toml")
+    with pytest.raises(SuiteError, match=r"x\.toml: there is no such file; suites that come with bilex"):
+        Suite.read(path)
     path = write(HEAD + 'directions_from = "two.toml"\n' + PROCRUSTES, "three.toml")
     with pytest.raises(SuiteError, match=r"two\.toml has its directions from elsewhere"):
         Suite.read(path)
@@ -81,6 +84,8 @@ def test_directions_can_be_those_of_another_suite(write):
         (HEAD + PROCRUSTES, "there are no directions"),
         (HEAD + SAMPLE, "there are no systems"),
         ("title = ", "cannot be read"),
+        ("title = " + "[" * 100_000, "cannot be read: .*recursion.*; correct it there"),
+        ("title = " + "9" * 5000, "cannot be read: .*digits.*; correct it there"),
         (HEAD + "systems = 3\n" + SAMPLE, "systems is 3; needed an array of tables"),
         (HEAD + "directions.x = 3\n" + PROCRUSTES, "direction x: is 3; needed a table"),
         (HEAD + '[directions."a/b"]\nsample = "en-fr"\n' + PROCRUSTES, "direction a/b: its name goes into file names"),

@@ -1,7 +1,9 @@
+import dataclasses
 import errno
 import json
 import os
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -15,6 +17,7 @@ import pytest
 import torch
 
 from bilex import Alignment, EmbeddingTable, align, fitting
+from bilex.errors import AlignmentError
 from bilex.storage.lock import only_one
 from bilex.training.checkpoint import CHECKPOINT
 
@@ -37,6 +40,16 @@ def test_writes_a_run_and_says_so(bilex, inputs, output, world, alignment):
     opened = Alignment.load(output)
     assert opened.evaluate(world.test).scores == alignment.evaluate(world.test).scores
     assert opened.provenance["inputs"]["rng_seed"] == 0
+
+
+@pytest.mark.parametrize("other", [["--method", "rapo"], ["--unsupervised"], ["--settings", "best.toml"]], ids=" ".join)
+def test_fast_is_a_method_of_its_own(refused, inputs, output, tmp_path, monkeypatch, other):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "best.toml").write_text('method = "rapo"\n')
+    assert "--fast names a method; leave it out" in refused(
+        "align", *inputs, "--fast", *other, "--output", output, code=2
+    )
+    assert not output.exists()
 
 
 def test_json(bilex, inputs, output):
@@ -132,6 +145,173 @@ def test_what_was_repaired_in_a_table_is_said(bilex, inputs, output, tmp_path):
     assert "bad.vec: 1 line left out" in result.err
 
 
+class TestDefault:
+    """Without --method."""
+
+    @pytest.fixture
+    def seen(self, monkeypatch):
+        """What would have been fitted."""
+        found = []
+
+        def stop(inputs, **_):
+            found.append(inputs)
+            raise AlignmentError("enough")
+
+        monkeypatch.setattr("bilex.fitting.fit", stop)
+        return found
+
+    def said(self, bilex, *args):
+        return bilex("align", *args).err
+
+    def test_a_small_dictionary(self, bilex, inputs, output, seen):
+        said = self.said(bilex, *inputs, "--output", output)
+        assert seen[0].method.name == "rapo_semi"
+        why = "the dictionary has 80 source words with vectors, fewer than 1,500"
+        assert re.search(rf"^method rapo_semi, because {why}: (a few|about \d+) seconds on \d+ thread", said)
+
+    def test_a_dictionary(self, bilex, inputs, output, seen, monkeypatch):
+        monkeypatch.setattr("bilex.methods.rapo.rapo_semi.RapoSemi.is_small", lambda *_: False)
+        said = self.said(bilex, *inputs, "--output", output)
+        assert seen[0].method.name == "rapo"
+        assert said.startswith("method rapo, because the dictionary has 80 source words with vectors: ")
+
+    def test_none(self, bilex, inputs, output, seen):
+        for more in ([], ["--unsupervised"]):
+            said = self.said(bilex, *inputs[:2], *more, "--output", output)
+            assert seen[-1].method.name == "rapo_unsupervised"
+            assert said.startswith("method rapo_unsupervised, because there is no dictionary: ") is not bool(more)
+
+    def test_words_spelt_alike(self, bilex, inputs, output, seen, tmp_path):
+        text = inputs[1].read_text()
+        (tmp_path / "z.vec").write_text(text.replace("\nt", "\ns"))
+        tables = [inputs[0], tmp_path / "z.vec"]
+        said = self.said(bilex, *tables, "--identical", "--output", output)
+        assert said.startswith("method rapo_semi, because words spelt alike are the only dictionary: ")
+        said = self.said(bilex, *tables, "--identical", "--fast", "--output", output)
+        assert said.startswith("method procrustes, because --fast was given: a few seconds on ")
+
+    def test_settings_go_to_the_method_that_is_chosen(self, bilex, refused, inputs, output, seen, monkeypatch):
+        bilex("align", *inputs, "--set", "base.epochs=3", "--output", output)
+        assert seen[0].method.base.epochs == 3
+        monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
+        message = refused("align", *inputs, "--set", "epoch=3", "--output", output)
+        assert "method rapo has no setting 'epoch' (did you mean 'epochs'?)" in message
+
+    @pytest.mark.parametrize("more", [["--method", "rapo"], ["--unsupervised"], ["--settings", "best.toml"]], ids=str)
+    def test_fast_names_a_method(self, refused, inputs, output, more):
+        assert "--fast names a method; leave it out" in refused(
+            "align", *inputs, "--fast", *more, "--output", output, code=2
+        )
+
+    def test_in_one_letter_case_or_another(self, refused, inputs, output):
+        message = refused("align", *inputs, "--method", "RAPO", "--output", output)
+        assert "there is no method 'RAPO' (did you mean 'rapo'?)" in message
+
+    def test_why_and_how_long_in_json(self, bilex, inputs, output):
+        found = bilex("align", *inputs, "--fast", "--output", output, "--json").json
+        assert (found["why"], found["agreement"]) == ("--fast was given", None)
+        assert found["expected_seconds"] > 0
+        assert found["held_out"] == dataclasses.asdict(Alignment.load(output).held_out)
+        assert found["held_out"]["way"] == "second fit"
+
+
+class TestTheSameNumbers:
+    """One thing has one number, whatever command says it."""
+
+    @pytest.fixture
+    def dictionary(self, inputs, tmp_path):
+        """Of its 100 pairs 80 have vectors; a word is there twice."""
+        lines = [*inputs[3].read_text().splitlines(), *(f"a{i}\tb{i}" for i in range(19)), "s1\tnowhere"]
+        (tmp_path / "dictionary.tsv").write_text("\n".join(lines))
+        return tmp_path / "dictionary.tsv"
+
+    def test_learnt_from_is_all_that_has_vectors_held_out_or_not(self, bilex, inputs, dictionary, output):
+        args = [*inputs[:2], "--train", dictionary, "--method", "rapo", "--set", "epochs=1", "--set", "start=random"]
+        said = bilex("align", *args, "--output", output).err
+        assert "rapo: learnt from 80 of 100 pairs (80 source words, 8 of them held out at first) in" in said
+        assert "On 8 held-out dictionary words the first translation was right for" in said
+        fast = bilex("align", *inputs[:2], "--train", dictionary, "--fast", "--output", output.with_name("fast")).err
+        assert "procrustes: learnt from 80 of 100 pairs (80 source words) in" in fast
+        shown = bilex("evaluate", output, dictionary)
+        assert shown.err.startswith("warning: 80 of 80 covered source words were trained on or used for choices")
+        assert "covered sources (80)" in shown.out
+        assert "all sources (99)" in shown.out
+        report = bilex("report", output, "--test", dictionary, "--no-plots").err
+        assert "On 80 of 99 source words of the test dictionary" in report
+
+    def test_held_out_is_what_evaluate_says(self, bilex, inputs, files, output):
+        said = bilex("align", *inputs, "--fast", "--dev", files / "test.tsv", "--output", output).err
+        scores = bilex("evaluate", output, files / "test.tsv", "--json").json
+        shares = f"for {scores['p_at_1']:.1f} % (P@1), and one of the first five for {scores['p_at_5']:.1f} % (P@5)"
+        assert f"On 80 words of the dev dictionary the first translation is right {shares}; next: " in said
+
+    def test_words_that_differ_in_letter_case_count_alike(self, bilex, inputs, output, tmp_path):
+        """`S1` and `s1` are two source words of one row."""
+        text = inputs[3].read_text()
+        (tmp_path / "both.tsv").write_text(text + text.upper())
+        args = [*inputs[:2], "--train", tmp_path / "both.tsv", "--fold-case"]
+        said = bilex("align", *args, "--fast", "--output", output).err
+        assert "(160 source words)" in said
+        assert "train" in bilex("align", *args, "--fast", "--output", output, "--force", "--json").json
+
+    def test_inspect_counts_the_words_that_are_aligned(self, bilex, inputs, output):
+        bilex("align", *inputs, "--fast", "--output", output)
+        rows = bilex("inspect", inputs[0], "--json").json
+        assert 160 in rows.values()
+        assert "of 160 words" in bilex("translate", output, "nowhere").err
+
+
+class TestForce:
+    def test_replaces_a_run_once_the_new_one_is_complete(self, bilex, refused, run, inputs):
+        message = refused("align", *inputs, "--fast", "--output", run)
+        assert f"{run} exists already and is left as it is: choose another name, or replace it with --force" in message
+        assert bilex("align", *inputs, "--method", "cca", "--output", run, "--force").code == 0
+        assert Alignment.load(run).provenance["inputs"]["method"] == "cca"
+        assert [path.name for path in run.parent.iterdir()] == ["run"]
+
+    def test_a_failure_leaves_the_old_one(self, bilex, run, inputs, monkeypatch):
+        before = contents(run)
+        monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: interrupt())
+        assert bilex("align", *inputs, "--fast", "--output", run, "--force").code == 130
+        assert contents(run) == before
+
+    def test_what_would_be_lost_is_left_before_any_work(self, refused, run, inputs, monkeypatch):
+        (run / "notes.txt").write_text("mine")
+        monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
+        assert "files that are not of bilex (notes.txt)" in refused("align", *inputs, "--output", run, "--force")
+
+    def test_with_resume_a_finished_run_of_the_same_is_left(self, bilex, run, inputs):
+        before = contents(run)
+        assert "nothing to do" in bilex("align", *inputs, "--fast", "--output", run, "--resume", "--force").err
+        assert contents(run) == before
+        other = ["--method", "cca", "--output", run, "--resume", "--force"]
+        assert bilex("align", *inputs, *other).code == 0
+        assert Alignment.load(run).provenance["inputs"]["method"] == "cca"
+
+
+def test_a_dictionary_with_capitals_gets_advice(bilex, inputs, output, tmp_path):
+    lines = inputs[3].read_text().splitlines()
+    (tmp_path / "half.tsv").write_text("\n".join([*lines[:40], *(line.upper() for line in lines[40:])]))
+    args = ["align", *inputs[:2], "--train", tmp_path / "half.tsv", "--fast", "--output", output]
+    advice = "warning: 40 of 80 pairs of the dictionary are in both tables as they are spelt; 80 are if letter case is"
+    assert f"{advice} ignored: --fold-case\n" in bilex(*args).err
+    folded = bilex(*args, "--fold-case", "--force").err
+    assert "warning" not in folded
+    assert "learnt from 80 of 80 pairs" in folded
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of other systems")
+def test_a_table_in_a_pipe_is_refused_with_a_reason(refused, inputs, output):
+    """As `<(zcat en.vec.gz)` is; it is not the disk that is wrong."""
+    reading, writing = os.pipe()
+    try:
+        message = refused("align", f"/dev/fd/{reading}", *inputs[1:], "--output", output)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert "this is a pipe, and a table cannot be read from it; write it to a file, and name that" in message
+
+
 REFUSED = [
     pytest.param(["--method", "procrustse"], 1, "did you mean 'procrustes'?", id="unknown method"),
     pytest.param(["--set", "normalise=unit"], 1, "did you mean 'normalize'?", id="unknown setting"),
@@ -176,6 +356,62 @@ def test_an_output_that_exists_is_refused_before_any_work(refused, run, inputs, 
     monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
     assert "exists already and is left as it is" in refused("align", *inputs, "--output", run)
     assert contents(run) == before
+
+
+class TestCorrections:
+    @pytest.fixture
+    def decided(self, run, world):
+        from bilex.run.corrections import Corrections
+
+        corrections = Corrections(run / "corrections.sqlite")
+        corrections.decide(*world.train.pairs[0], "rejected")
+        corrections.decide("s100", "t1", "corrected", target=["t2", "new word"])
+        corrections.close()
+        return run
+
+    def test_learns_from_them_in_one_step(self, bilex, inputs, decided, output, world):
+        result = bilex("align", *inputs, "--corrections", decided, "--fast", "--output", output, "--json")
+        said = f"with the decisions in {decided / 'corrections.sqlite'}: 0 accepted, 1 rejected, 1 corrected\n"
+        assert said in result.err
+        assert result.json["corrections"]["corrected"] == 1
+        expected = [*world.train.pairs[1:], ("s100", "t2"), ("s100", "new word")]
+        assert list(Alignment.load(output).train) == expected
+        exported = bilex("explore", decided, "--export", "-", "--with-train").out
+        assert exported.splitlines() == ["\t".join(pair) for pair in expected], "the way of two steps leads there too"
+
+    def test_with_the_dictionary_of_the_run(self, bilex, inputs, decided, output, world):
+        result = bilex("align", *inputs[:2], "--corrections", decided, "--fast", "--output", output)
+        assert f"; the dictionary is that of {decided} (80 pairs)\n" in result.err
+        assert len(Alignment.load(output).train) == 81
+
+    def test_a_run_is_resumed_if_they_are_the_same(self, bilex, refused, inputs, decided, output, tmp_path):
+        from bilex.run.corrections import Corrections
+
+        file = (decided / "corrections.sqlite").rename(tmp_path / "mine.sqlite")
+        args = ["align", *inputs, "--fast", "--output", output, "--resume"]
+        assert bilex(*args, "--corrections", file).code == 0
+        file = file.rename(tmp_path / "moved.sqlite")
+        assert "is finished already" in bilex(*args, "--corrections", file).err
+        assert "was made with another train, corrections;" in refused(*args)
+        corrections = Corrections(file)
+        corrections.decide("s3", "t150", "rejected")
+        corrections.close()
+        assert "was made with another corrections;" in refused(*args, "--corrections", file)
+
+    def test_refused(self, refused, inputs, run, output, tmp_path):
+        assert "there are no corrections yet" in refused("align", *inputs, "--corrections", run, "--output", output)
+        absent = tmp_path / "absent"
+        assert "there are no corrections yet" in refused("align", *inputs, "--corrections", absent, "--output", output)
+        message = refused("align", *inputs[:2], "--unsupervised", "--corrections", run, "--output", output, code=2)
+        assert "leave out --train and --corrections" in message
+        assert not output.exists()
+
+    def test_runs_of_earlier_versions_know_nothing_of_them(self, bilex, inputs, run):
+        file = run / "alignment.json"
+        told = json.loads(file.read_text())
+        del told["inputs"]["corrections"], told["spelt_alike"]
+        file.write_text(json.dumps(told))
+        assert "is finished already" in bilex("align", *inputs, "--fast", "--output", run, "--resume").err
 
 
 class TestResume:

@@ -42,6 +42,7 @@ def test_settings_of_the_method():
     assert "epochs=" in completed("align", "--method", "rapo", "--set", "ep")
     assert completed("align", "--method", "rcsls", "--set", "spectral=") == ["spectral=true", "spectral=false"]
     assert completed("align", "--set", "norm") == ["normalize="]
+    assert completed("align", "--fast", "--set", "") == ["normalize="]
     assert completed("align", "--method", "nonsense", "--set", "") == []
     assert "epochs=" in completed("tune", "--set", "ep")
 

@@ -149,3 +149,8 @@ def test_nothing_heavy_is_imported():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == "[]\n"
+
+
+def test_half_a_minute_of_silence_ends_a_try(bilex):
+    told = " ".join(bilex("data", "fetch", "--help").out.split())
+    assert "Silence, in seconds, that ends a try. [default: 30;" in told

@@ -27,6 +27,16 @@ def test_what_the_processor_is_fast_with(bilex, monkeypatch, fast):
     assert ("fast with " + " and ".join(fast) in bilex("doctor").out) is bool(fast)
 
 
+@pytest.mark.parametrize(("limit", "told"), [(None, None), (2_560_000_000, 2.6)])
+def test_memory(bilex, monkeypatch, limit, told):
+    """Gigabytes, and nothing where the system tells nothing."""
+    monkeypatch.setattr(doctor, "free_memory", lambda: limit)
+    monkeypatch.setattr(doctor, "container_limit", lambda: limit)
+    found = bilex("doctor", "--json").json["memory"]
+    assert (found["free"], found["limit"]) == (told, told)
+    assert found["total"] is None or found["total"] > 0.1
+
+
 def test_missing_extras_have_their_line(monkeypatch):
     monkeypatch.setattr(
         doctor, "requires", lambda _: ["click>=8", 'no-such-thing>=1; extra == "odd"', "x; extra == 'test'"]

@@ -13,7 +13,7 @@ from bilex import Lexicon
 
 @pytest.fixture
 def decided(run):
-    from bilex.explorer.corrections import Corrections
+    from bilex.run.corrections import Corrections
 
     corrections = Corrections(run / "corrections.sqlite")
     corrections.decide("s1", "t1", "accepted")
@@ -50,7 +50,7 @@ class TestExport:
 
     def test_nothing_to_export(self, refused, run, tmp_path):
         assert "there are no corrections yet" in refused("explore", run, "--export", tmp_path / "a.tsv")
-        from bilex.explorer.corrections import Corrections
+        from bilex.run.corrections import Corrections
 
         corrections = Corrections(run / "corrections.sqlite")
         corrections.decide("s1", "t1", "rejected")
@@ -59,7 +59,7 @@ class TestExport:
         assert not (tmp_path / "a.tsv").exists()
 
     def test_what_was_rejected_is_reason_enough_for_another_dictionary(self, bilex, run, world, tmp_path):
-        from bilex.explorer.corrections import Corrections
+        from bilex.run.corrections import Corrections
 
         corrections = Corrections(run / "corrections.sqlite")
         first, *others = world.train.pairs
@@ -129,9 +129,17 @@ def test_serves_until_interrupted(explore, unfinished, run, some, request):
     assert "Traceback" not in err
     assert program.url in err.splitlines(), "the address stands alone, so that it can be copied"
     assert (run / "corrections.sqlite").is_file()
-    said = f"bilex induce {run} --corrections {run / 'corrections.sqlite'} --output FILE" in err
-    assert said == some
-    assert (f"bilex explore {run} --export FILE --with-train" in err) == some
+    assert (f"bilex induce {run} --output FILE" in err) == some
+    assert (f"bilex align SOURCE TARGET --corrections {run} --output NEW" in err) == some
+
+
+def test_what_to_do_with_decisions_that_are_kept_elsewhere(decided, tmp_path):
+    from bilex.cli.explore import _next
+
+    file = (decided / "corrections.sqlite").rename(tmp_path / "mine.sqlite")
+    lexicon, alignment = _next(file, decided)
+    assert lexicon.endswith(f"bilex induce {decided} --corrections {file} --output FILE")
+    assert alignment.endswith(f"bilex align SOURCE TARGET --corrections {file} --train DICT --output NEW")
 
 
 def test_ends_when_it_is_terminated(explore, unfinished, run):

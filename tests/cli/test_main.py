@@ -1,8 +1,10 @@
 import importlib
+import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -11,7 +13,7 @@ import pytest
 from bilex import Alignment, EmbeddingTable, Lexicon, __version__, align, cli
 from bilex.cli import COMMANDS
 from bilex.errors import BilexError
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 
 OUT_OF_MEMORY = "bilex: out of memory: read fewer words (--max-words), or use a machine with more\n"
 
@@ -153,6 +155,77 @@ def test_streams_that_are_closed(run, closed, word, code):
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+@pytest.mark.parametrize("args", [["translate", "s1"], ["induce", "--output", "-"]], ids=str)
+def test_a_full_disk_under_standard_output(run, args):
+    command, *more = args
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*PYTHON[:1], "-m", "bilex", command, run, *more], stdout=full, stderr=-1, check=False)
+    assert done.returncode == 1
+    said = "bilex: standard output: No space left on device; free some space there, or choose another place\n"
+    assert done.stderr.decode().endswith(said)
+    assert b"Traceback" not in done.stderr
+
+
+@contextmanager
+def small_files():
+    """No file may become larger than this, which is to the programs as if the disk were full."""
+    resource = pytest.importorskip("resource", reason="limits of other systems")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            "align {x} {z} --train {train} --fast --output {new}",
+            "new: cannot be written: File too large; free some space",
+        ),
+        ("induce {run} --output {new}.tsv", "new.tsv: File too large; free some space there"),
+        ("export {run} --source {new}.vec", "new.vec: cannot be written (File too large)"),
+        ("report {run} --no-plots --output {new}.html", "new.html: File too large; free some space there"),
+    ],
+    ids=["align", "induce", "export", "report"],
+)
+def test_a_full_disk_is_said_with_the_name_of_the_file_and_what_to_do(bilex, files, run, tmp_path, command, message):
+    names = {
+        "x": files / "x.vec",
+        "z": files / "z.vec",
+        "train": files / "train.tsv",
+        "run": run,
+        "new": tmp_path / "new",
+    }
+    before = sorted(tmp_path.iterdir())
+    with small_files():
+        result = bilex(*command.format(**names).split())
+    assert (result.code, result.out) == (1, "")
+    assert result.err.splitlines()[-1].startswith(f"bilex: {tmp_path}{os.sep}{message}")
+    assert "choose another place" in result.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_no_output_holds_what_is_no_number(bilex, words_run, tmp_path):
+    """A row of zeros has no direction, and its cosines are none; JSON has no NaN, and many readers refuse it."""
+    run = words_run(["one", "two", "three", "four", "five", "six", "seven", "zero"])
+    for args in (
+        ["translate", run, "one", "seven", "zero", "--json"],
+        ["translate", run, "zero", "--json", "--retrieval", "nn"],
+        ["translate", run, "zero", "--json", "--retrieval", "isf"],
+        ["induce", run, "--output", "-", "--format", "jsonl"],
+    ):
+        result = bilex(*args)
+        assert result.code == 0
+        for line in result.out.splitlines():
+            json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no number"))
+    table = bilex("induce", run, "--output", "-").out
+    assert not re.search(r"\b(nan|inf)\b", table)
 
 
 def test_messages_are_printable(refused, tmp_path):

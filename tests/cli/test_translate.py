@@ -4,12 +4,13 @@ import math
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from bilex import Alignment, EmbeddingTable, Lexicon, align
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 from bilex.text.printable import printable
 
 
@@ -143,6 +144,8 @@ class TestInduce:
             (["--mutual"], {"mutual": True}),
             (["--max-rank", 50], {"max_rank": 50}),
             (["--direction", "backward"], {"direction": "backward"}),
+            (["--no-given"], {"given": False}),
+            (["--no-given", "--mutual"], {"given": False, "mutual": True}),
         ],
         ids=str,
     )
@@ -151,13 +154,16 @@ class TestInduce:
         result = bilex("induce", run, "--output", path, *options)
         expected = alignment.induce(**asked)
         head, *lines = path.read_text(encoding="utf-8").splitlines()
-        assert head == "# source\ttarget\tscore\trank"
-        assert [(s, t, int(rank)) for s, t, _, rank in map(str.split, lines)] == [
-            (entry.source, entry.target, entry.rank) for entry in expected
+        assert head == "# source\ttarget\tscore\trank\torigin"
+        assert [(s, t, int(rank), origin) for s, t, _, rank, origin in map(str.split, lines)] == [
+            (entry.source, entry.target, entry.rank, entry.origin) for entry in expected
         ]
         scores = [float(line.split("\t")[2]) for line in lines]
         assert scores == pytest.approx([entry.score for entry in expected], abs=1e-5)
-        assert (result.code, result.out, result.err) == (0, "", f"{len(expected):,} pairs written to {path}\n")
+        counts = Counter(entry.origin for entry in expected)
+        parts = ", ".join(f"{counts[origin]} {origin}" for origin in ("given", "found") if counts[origin])
+        said = f"{len(expected):,} pairs written to {path}{f': {parts}' if counts['given'] else ''}\n"
+        assert (result.code, result.out, result.err) == (0, "", said)
 
     def test_is_a_dictionary_to_align_with(self, bilex, run, files, tmp_path):
         path = tmp_path / "lexicon.tsv"
@@ -213,17 +219,54 @@ class TestInduce:
         corrections.decide("s2", plain[2]["target"], "rejected")
         corrections.close()
         result = bilex("induce", run, "--corrections", file, "--format", "jsonl", "--min-score", -9, "--output", "-")
-        expected = [*plain[:1], {"source": "s1", "target": "new word", "score": None, "rank": 1}, *plain[3:]]
-        assert result.json_lines == expected
+        new = {"source": "s1", "target": "new word", "score": None, "rank": 1, "origin": "corrected"}
+        assert result.json_lines == [*plain[:1], new, *plain[3:]]
         assert f"with the decisions in {file}: 0 accepted, 1 rejected, 1 corrected" in result.err
         back = bilex("induce", run, "--corrections", file, "--direction", "backward", "--output", tmp_path / "b.tsv")
         assert back.code == 0
         assert ("new word", "s1") in set(Lexicon.read(tmp_path / "b.tsv"))
 
-    def test_corrections_are_not_forgotten_silently(self, bilex, run, tmp_path):
-        Corrections(run / "corrections.sqlite").close()
-        told = bilex("induce", run, "--output", tmp_path / "l.tsv").err
-        assert f"--corrections {run / 'corrections.sqlite'} puts them in" in told
+    def test_decisions_of_the_run_are_put_in_unless_refused(self, bilex, refused, run, tmp_path):
+        path, file = tmp_path / "l.tsv", run / "corrections.sqlite"
+        Corrections(file).close()
+        assert "with the decisions" not in bilex("induce", run, "--output", path).err, "there are none"
+        first, second = Lexicon.read(path).pairs[:2]
+        corrections = Corrections(file)
+        corrections.decide(*first, "rejected")
+        corrections.decide(*second, "corrected", target=[second[1], "t9", "new word"])
+        corrections.close()
+        result = bilex("induce", run, "--output", path, "--force")
+        said = f"with the decisions in {file}: 0 accepted, 1 rejected, 1 corrected (--no-corrections leaves them out)"
+        assert result.err.splitlines()[0] == said
+        assert "1 accepted, 2 corrected, 78 given" in result.err.splitlines()[1]
+        pairs = Lexicon.read(path).pairs
+        assert first not in pairs, "though the dictionary gives it"
+        assert [target for source, target in pairs if source == second[0]] == [second[1], "t9", "new word"]
+        scores = [line.split("\t")[2] for line in path.read_text().splitlines()[1:]]
+        assert [number for number, score in enumerate(scores) if not score] == [pairs.index((second[0], "new word"))]
+        result = bilex("induce", run, "--no-corrections", "--output", path, "--force")
+        assert "with the decisions" not in result.err
+        assert first in Lexicon.read(path).pairs
+        assert sorted(p.name for p in run.iterdir() if p.name.startswith("corrections")) == ["corrections.sqlite"]
+        both = ["--no-corrections", "--corrections", file]
+        assert "exclude each other" in refused("induce", run, *both, "--output", path, code=2)
+
+    def test_what_is_given_is_never_dropped(self, bilex, run, world, tmp_path):
+        for name, options in (("a", ["--mutual"]), ("b", ["--min-score", 9]), ("c", ["-n", 3]), ("d", [])):
+            assert bilex("induce", run, *options, "--output", tmp_path / name).code == 0
+            assert set(world.train) <= set(Lexicon.read(tmp_path / name)), options
+        assert set(Lexicon.read(tmp_path / "b")) == set(world.train)
+        bilex("induce", run, "--min-score", 9, "--direction", "backward", "--output", tmp_path / "e")
+        assert set(Lexicon.read(tmp_path / "e")) == set(world.train.swapped())
+
+    @pytest.mark.parametrize(
+        ("name", "mark"), [("l.jsonl", '"origin": "given"'), ("l.tmx", '"x-origin">given<'), ("l.ifo", "[given]")]
+    )
+    def test_every_format_marks_what_is_given(self, bilex, run, tmp_path, name, mark):
+        assert bilex("induce", run, "--output", tmp_path / name).code == 0
+        text = (tmp_path / name.replace(".ifo", ".dict")).read_text(encoding="utf-8")
+        assert text.count(mark) == 80
+        assert "nan" not in text.lower()
 
     def test_stardict(self, bilex, refused, run, tmp_path):
         args = ["induce", run, "--format", "stardict", "--max-rank", 9, "--output"]
@@ -243,7 +286,7 @@ class TestInduce:
         for name, options in (("all", []), ("some", ["--min-score", "0.2"])):
             bilex("induce", run, "--output", tmp_path / name, *options)
         every, some = ((tmp_path / name).read_text().splitlines()[1:] for name in ("all", "some"))
-        assert some == [line for line in every if float(line.split("\t")[2]) >= 0.2]
+        assert some == [line for line in every if line.endswith("given") or float(line.split("\t")[2]) >= 0.2]
         assert 0 < len(some) < len(every)
 
     def test_a_file_that_exists_needs_force(self, bilex, refused, run, tmp_path):

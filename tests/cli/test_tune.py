@@ -1,5 +1,6 @@
 import csv
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -37,6 +38,22 @@ def test_writes_a_folder_and_says_so(bilex, args, output):
     assert "dev P@1" in result.out
     assert [row["state"] for row in trials(output)] == ["done"] * 4
     assert trials(output)[0]["penalty"] == "100"
+
+
+@pytest.mark.parametrize("best", [0, 2])
+def test_the_best_trial_is_shown_beside_the_defaults(bilex, args, monkeypatch, best):
+    """Trial 0 is that of the defaults."""
+
+    def good_or_bad(inputs, task, **more):
+        rank = 1 if task.number == best else 4
+        return replace(run_trial(inputs, task, **more), mrr=1 / rank, p_at_1=50.0 / rank, ranks=(rank,) * 80)
+
+    monkeypatch.setattr("bilex.tune.search.run_trial", good_or_bad)
+    shown = bilex("tune", *args).out.splitlines()
+    assert ("the defaults" in shown[0], "trial 2, the best" in shown[0]) == (True, best == 2)
+    assert [line.split()[2:] for line in shown[-2:]] == (
+        [["1.0000"], ["50.0"]] if best == 0 else [["0.2500", "1.0000"], ["12.5", "50.0"]]
+    )
 
 
 def test_json(bilex, args, output):

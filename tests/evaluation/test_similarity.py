@@ -32,6 +32,12 @@ def test_by_hand():
     }
 
 
+@pytest.mark.parametrize("scores", [(1.0, 1 + 1e-12, 1 + 2e-12), (1e300, 2e300, 3e300), (1e-320, 2e-320, 3e-320)])
+def test_scores_that_single_precision_cannot_tell_apart(scores):
+    judged = [Judgement("a", word, score) for word, score in zip("dcb", scores, strict=True)]
+    assert similarity(judged, SHARED, SHARED).spearman == pytest.approx(1)
+
+
 def test_each_word_is_looked_up_on_its_own_side(world, alignment):
     pairs = [Judgement(*pair, 10.0) for pair in list(world.test)[:20]]
     pairs += [Judgement(a, b, 0.0) for (a, _), (_, b) in zip(list(world.test), list(world.test)[30:], strict=False)]

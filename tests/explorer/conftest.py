@@ -42,8 +42,8 @@ def made(tmp_path_factory):
 
 
 def open_explorer(folder, **more):
-    from bilex.explorer.corrections import Corrections
     from bilex.explorer.explorer import Explorer
+    from bilex.run.corrections import Corrections
 
     return Explorer(Alignment.load(folder, device="cpu"), Corrections(folder / "corrections.sqlite"), **more)
 

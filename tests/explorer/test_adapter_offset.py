@@ -52,8 +52,8 @@ def test_methods_without_an_adapter_have_none(alignment):
 
 def test_on_the_page(alignment, tmp_path):
     from bilex.explorer import views
-    from bilex.explorer.corrections import Corrections
     from bilex.explorer.explorer import Explorer
+    from bilex.run.corrections import Corrections
 
     mapping = towers(alignment.normalized("source"), alignment.normalized("target"), kept=True)
     explorer = Explorer(

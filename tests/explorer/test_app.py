@@ -1,5 +1,6 @@
 """Every answer of the server, to its own page."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -63,10 +64,16 @@ def test_lexicon_pages_and_filters(client):
     assert first["total"] == 600
     assert [entry["rank"] for entry in first["entries"] + second["entries"]] == list(range(1, 21))
     expected = client.explorer.alignment.induce()
-    assert [(entry["source"], entry["target"]) for entry in first["entries"]] == [e[:2] for e in expected[:10]]
-    mutual = client.explorer.alignment.induce(mutual=True)
+    firsts = [entry for entry in expected if entry.rank == 1]
+    assert [(entry["source"], entry["target"]) for entry in first["entries"]] == [e[:2] for e in firsts[:10]]
+    found = {entry[:2] for entry in client.explorer.alignment.induce() if entry.origin == "found"}
+    mutual = {entry[:2] for entry in client.explorer.alignment.induce(mutual=True, given=False)}
     one_sided = client.get("/api/lexicon", params={"doubt": "one_sided"}).json()
-    assert one_sided["total"] == 600 - len(mutual)
+    assert one_sided["total"] == len(found - mutual)
+    totals = {
+        origin: client.get("/api/lexicon", params={"origin": origin}).json()["total"] for origin in ("given", "found")
+    }
+    assert totals == {"given": 600 - len(found), "found": len(found)}
     scores = [e["score"] for e in client.get("/api/lexicon?order=score&ascending=false").json()["entries"]]
     assert scores == sorted(scores, reverse=True)
     assert client.get("/api/lexicon?least=9").json() == {"total": 0, "offset": 0, "entries": []}
@@ -85,14 +92,14 @@ def decide(client, **fields):
 
 
 def test_decide_undo_and_export(client):
-    entries = client.get("/api/lexicon?limit=3").json()["entries"]
+    entries = client.get("/api/lexicon?limit=3&origin=found").json()["entries"]
     pairs = [{"source": entry["source"], "suggestion": entry["target"]} for entry in entries]
     assert decide(client, **pairs[0], verdict="accepted").json()["decided"]["accepted"] == 1
     told = decide(client, **pairs[1], verdict="corrected", target="mot inconnu", note="rare").json()
-    assert told["decision"] == {"verdict": "corrected", "target": "mot inconnu", "note": "rare"}
-    assert told["known"] is False
+    assert told["decision"] == {"verdict": "corrected", "targets": ["mot inconnu"], "note": "rare"}
+    assert told["unknown"] == ["mot inconnu"]
     decide(client, **pairs[2], verdict="rejected")
-    listed = client.get("/api/lexicon?limit=3").json()["entries"]
+    listed = client.get("/api/lexicon?limit=3&origin=found").json()["entries"]
     assert [entry["decision"]["verdict"] for entry in listed] == ["accepted", "corrected", "rejected"]
     for status, total in [("accepted", 1), ("corrected", 1), ("rejected", 1), ("open", 597)]:
         assert client.get("/api/lexicon", params={"status": status}).json()["total"] == total
@@ -107,18 +114,86 @@ def test_decide_undo_and_export(client):
     assert len(dictionary) >= len(client.explorer.alignment.train)
     sent = client.get("/api/export?what=lexicon")
     assert sent.headers["content-disposition"] == 'attachment; filename="lexicon.tsv"'
-    _, first, second, *others = sent.text.splitlines()
-    assert first.split("\t")[:2] == [entries[0]["source"], entries[0]["target"]]
-    assert second == f"{entries[1]['source']}\tmot inconnu\tnan\t1"
-    assert len(others) == 598
+    head, *lines = sent.text.splitlines()
+    assert head == "# source\ttarget\tscore\trank\torigin"
+    lines = {line.split("\t")[0]: line.split("\t")[1:] for line in reversed(lines)}
+    assert lines[entries[0]["source"]][::3] == [entries[0]["target"], "accepted"]
+    assert lines[entries[1]["source"]] == ["mot inconnu", "", "1", "corrected"]
+    assert set(lines) >= set(client.explorer.table("source").words)
+    assert [origin for *_, origin in lines.values()].count("given") > 100
     assert client.get("/api/export?what=../run").status_code == 422
 
 
+def test_undo_shows_what_was_decided_before(client):
+    pair = {"source": "a", "suggestion": "b"}
+    for verdict in ("accepted", "rejected"):
+        decide(client, **pair, verdict=verdict)
+    told = client.post("/api/undo").json()
+    assert (told["undone"], told["decision"]["verdict"]) == (pair, "accepted")
+    told = client.post("/api/undo").json()
+    assert (told["undone"], told["decision"]) == (pair, None)
+    told = client.post("/api/undo").json()
+    assert (told["undone"], told["decision"]) == (None, None)
+
+
+def test_several_translations_at_once(client, run):
+    first, second = client.get("/api/lexicon?limit=2&origin=found").json()["entries"]
+    pair, other = ({"source": entry["source"], "suggestion": entry["target"]} for entry in (first, second))
+    known, unknown = client.explorer.table("target").words[50], "mot inconnu"
+    told = decide(client, **pair, verdict="corrected", target=f"{known}, {unknown}；{known}").json()
+    assert told["decision"] == {"verdict": "corrected", "targets": [known, unknown], "note": ""}
+    assert told["unknown"] == [unknown]
+    sent = client.get("/api/export").text
+    assert sent == f"{pair['source']}\t{known}\n{pair['source']}\t{unknown}\n"
+    lines = [line.split("\t") for line in client.get("/api/export?what=lexicon").text.splitlines()]
+    mine = [line for line in lines if line[0] == pair["source"]]
+    assert [line[1] for line in mine] == [known, unknown]
+    assert float(mine[0][2]) > -2, "both words have vectors, and the pair a score"
+    assert mine[1][2] == ""
+    assert not [line for line in lines if "nan" in line[2:]]
+    # A note alone changes none of them, and undoing takes the whole entry back.
+    told = decide(client, **pair, verdict="corrected", note="both").json()
+    assert told["decision"] == {"verdict": "corrected", "targets": [known, unknown], "note": "both"}
+    client.post("/api/undo")
+    assert client.post("/api/undo").json()["decision"] is None
+    assert client.get("/api/export").text == ""
+    # The suggestion alone, whatever stands around it, is accepted; with others it stays right.
+    assert (
+        decide(client, **other, verdict="corrected", target=f"{other['suggestion']}, ").json()["decision"]["verdict"]
+        == "accepted"
+    )
+    assert decide(client, **other, verdict="corrected", target=" , ;").status_code == 400
+    told = decide(client, **other, verdict="corrected", target=f"{known};{other['suggestion']}").json()
+    assert told["decision"]["targets"] == [known, other["suggestion"]]
+    assert Lexicon.from_pairs(line.split("\t") for line in client.get("/api/export").text.splitlines()).pairs == (
+        (other["source"], known),
+        (other["source"], other["suggestion"]),
+    )
+
+
+@pytest.mark.parametrize(("side", "direction"), [("source", "forward"), ("target", "backward")])
+def test_a_word_is_shown_with_what_is_given_for_it(client, side, direction):
+    entry = next(
+        e
+        for e in client.explorer.alignment.induce(direction=direction)
+        if e.origin == "given" and not math.isnan(e.score)
+    )
+    given = client.explorer.given[side][entry.source]
+    told = client.get("/api/translate", params={"word": entry.source, "side": side}).json()
+    assert sorted(candidate["word"] for candidate in told["given"]) == sorted(given)
+    scores = {candidate["word"]: candidate["score"] for candidate in told["given"]}
+    assert scores[entry.target] == pytest.approx(entry.score, abs=1e-5)
+    explained = client.get("/api/explain", params={"word": entry.source, "side": side, "n": 2}).json()["candidates"]
+    ranks = {candidate["word"]: candidate["score_rank"] for candidate in explained}
+    known = [word for word in given if word in client.explorer.table("target" if side == "source" else "source")]
+    assert set(known) <= set(ranks), "what is given has its ranks too, however far it is"
+
+
 def test_a_lexicon_is_downloaded_without_what_a_line_cannot_hold(client, monkeypatch):
-    entries = [Entry("a\tb", "x", 0.5, 1), Entry("a", "x\ny", 0.5, 1), Entry("a", "x", 0.5, 1)]
+    entries = [Entry("a\tb", "x", 0.5, 1), Entry("a", "x\ny", 0.5, 1), Entry("a", "x", 0.5, 1, "given")]
     monkeypatch.setattr(type(client.explorer), "lexicon", lambda _: entries)
     sent = client.get("/api/export?what=lexicon")
-    assert (sent.status_code, sent.text.splitlines()[1:]) == (200, ["a\tx\t0.500000\t1"])
+    assert (sent.status_code, sent.text.splitlines()[1:]) == (200, ["a\tx\t0.500000\t1\tgiven"])
 
 
 def test_a_pair_decided_from_the_other_language_is_the_same_pair(client):
@@ -130,7 +205,7 @@ def test_a_pair_decided_from_the_other_language_is_the_same_pair(client):
 
 
 def test_decisions_are_there_after_a_restart_and_align_learns_from_them(client, run, reopened, tmp_path):
-    for entry in client.get("/api/lexicon?limit=40").json()["entries"]:
+    for entry in client.get("/api/lexicon?limit=40&origin=found").json()["entries"]:
         decide(client, source=entry["source"], suggestion=entry["target"], verdict="accepted")
     (tmp_path / "seed.tsv").write_bytes(client.get("/api/export").content)
     assert reopened().corrections.counts()["accepted"] == 40

@@ -174,6 +174,11 @@ def test_the_next_port_where_one_is_taken():
             assert server.address(second) == f"http://127.0.0.1:{second.getsockname()[1]}/"
 
 
+def test_there_are_no_web_sockets():
+    """Whatever is installed: the limits on what a client may take are not theirs."""
+    assert server.make_server(greeting).config.ws == "none"
+
+
 def test_answers_are_sent_at_once():
     """Asyncio looks at the protocol, and leaves a socket that names none to wait for acknowledgements."""
     with server.listen("127.0.0.1", 0) as bound:

@@ -1,6 +1,7 @@
 """What the page shows, entry by entry, against what the mapped vectors say when it is written out plainly."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ import torch
 
 from bilex.explorer import views
 from bilex.explorer.chart import plane
-from bilex.explorer.corrections import Decision
+from bilex.explorer.explorer import Explorer
 from bilex.explorer.search import Ranked
+from bilex.run.corrections import Corrections, Decision
 
 OTHER = {"source": "target", "target": "source"}
 
@@ -47,25 +49,88 @@ def lexicon(truth):
     ]  # fmt: skip
 
 
-def test_every_entry_shows_its_own_doubts_and_no_others(explorer, lexicon):
+def test_a_run_of_which_nothing_is_known(alignment, tmp_path):
+    """As one made in Python, and not by `align`."""
+    opened = Explorer(replace(alignment, provenance={}, folder=None, _indexes={}), Corrections(tmp_path / "c.sqlite"))
+    shown = views.run_view(opened)
+    opened.close()
+    assert (shown["run"], shown["method"], shown["words"]) == ("", "", {"source": 160, "target": 160})
+
+
+@pytest.fixture
+def listed(explorer, lexicon, truth):
+    """The same as the lexicon has it: what the dictionary gives is without doubts, and no margin speaks of it."""
+    rows = [explorer.table(side).index for side in ("source", "target")]
+    given = {}
+    for source, target in explorer.alignment.train:
+        if source in rows[0]:
+            given.setdefault(rows[0][source], []).append(target)
+    found = [entry for i, entry in enumerate(lexicon) if i not in given]
+    low = np.quantile([entry["margin"] for entry in found], 0.1)
+    names = explorer.table("target").words
+    made = []
+    for i, entry in enumerate(lexicon):
+        doubts = [name for name in entry["doubts"] if name != "low_margin"]
+        made.append({**entry, "target": names[entry["target"]], "more": [], "origin": "found"})
+        made[-1]["doubts"] = ["low_margin"] * bool(entry["margin"] < low) + doubts
+        if i in given:
+            first, *more = given[i]
+            score = float(truth[2][i, rows[1][first]]) if first in rows[1] else float("nan")
+            told = {"target": first, "more": more, "origin": "given", "score": score, "margin": float("inf")}
+            made[-1] = {**told, "doubts": []}
+    return made
+
+
+def test_every_entry_shows_its_own_doubts_and_no_others(explorer, listed):
     shown = views.entries_view(explorer, explorer.entries, range(600))
-    assert [entry["doubts"] for entry in shown] == [entry["doubts"] for entry in lexicon]
+    assert [entry["doubts"] for entry in shown] == [entry["doubts"] for entry in listed]
     kinds = Counter(tuple(entry["doubts"]) for entry in shown)
     assert kinds[()] > 100
+    assert {entry["origin"] for entry in shown} == {"given", "found"}
     assert {name for doubts in kinds for name in doubts} == {"low_margin", "one_sided", "hub"}
     counts = views.hubs_view(explorer, explorer.entries, 1)["doubts"]
-    assert counts == Counter(name for entry in lexicon for name in entry["doubts"])
+    assert counts == Counter(name for entry in listed for name in entry["doubts"])
 
 
-def test_every_entry_shows_its_words_and_figures(explorer, lexicon):
-    source, target = explorer.table("source").words, explorer.table("target").words
-    rows = [0, 599, 17, 300]
-    shown = views.entries_view(explorer, explorer.entries, rows)
-    for i, entry in zip(rows, shown, strict=True):
-        assert (entry["source"], entry["target"], entry["rank"]) == (source[i], target[lexicon[i]["target"]], i + 1)
-        assert entry["score"] == pytest.approx(lexicon[i]["score"], abs=2e-5)
-        assert entry["margin"] == pytest.approx(lexicon[i]["margin"], abs=2e-5)
+def test_every_entry_shows_its_words_and_figures(explorer, listed):
+    source = explorer.table("source").words
+    shown = views.entries_view(explorer, explorer.entries, range(600))
+    for i, entry in enumerate(shown):
+        assert (entry["source"], entry["rank"]) == (source[i], i + 1)
+        assert [entry[name] for name in ("target", "more", "origin")] == [
+            listed[i][name] for name in ("target", "more", "origin")
+        ]
+        assert entry["score"] == pytest.approx(listed[i]["score"], abs=2e-5, nan_ok=True)
+        assert entry["margin"] == pytest.approx(listed[i]["margin"], abs=2e-5)
         assert entry["decision"] is None
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_what_is_given_for_a_word(explorer, truth, side):
+    cosines, _, scores = truth
+    words, other = explorer.table(side).words, explorer.table(OTHER[side]).index
+    train = explorer.alignment.train if side == "source" else explorer.alignment.train.swapped()
+    several = [word for word, targets in train.targets_of().items() if word in words and len(targets) > 1]
+    for word in several[:5]:
+        row = words.index(word)
+        shown = views.given_view(explorer, side, word, row)
+        expected = train.targets_of()[word]
+        if side == "target":  # the dictionary does not say which comes first
+            column = {other[given]: float(scores[other[given], row]) for given in expected if given in other}
+            expected = sorted(expected, key=lambda given: -column.get(other.get(given), -9))
+        assert [candidate["word"] for candidate in shown] == expected
+        for candidate in shown:
+            place = other.get(candidate["word"])
+            if place is None:
+                assert candidate["score"] is candidate["cosine"] is candidate["mutual"] is None
+                continue
+            pair = (row, place) if side == "source" else (place, row)
+            assert candidate["score"] == pytest.approx(float(scores[pair]), abs=2e-5)
+            assert candidate["cosine"] == pytest.approx(float(cosines[pair]), abs=2e-5)
+    assert views.given_view(explorer, side, "no such word", None) == []
+    pair = (several[0], train.targets_of()[several[0]][0])
+    explorer.corrections.decide(*(pair if side == "source" else pair[::-1]), "rejected")
+    assert views.given_view(explorer, side, several[0], None)[0]["decision"]["verdict"] == "rejected"
 
 
 def test_an_entry_shows_the_decision_about_its_own_pair(explorer):
@@ -76,7 +141,7 @@ def test_an_entry_shows_the_decision_about_its_own_pair(explorer):
     explorer.corrections.decide(second["source"], first["target"], "accepted")
     explorer.corrections.decide(third["target"], third["source"], "accepted")
     told = [entry["decision"] for entry in views.entries_view(explorer, explorer.entries, rows)]
-    assert told == [{"verdict": "rejected", "target": None, "note": "no"}, None, None]
+    assert told == [{"verdict": "rejected", "targets": [], "note": "no"}, None, None]
 
 
 @pytest.mark.parametrize(
@@ -84,10 +149,13 @@ def test_an_entry_shows_the_decision_about_its_own_pair(explorer):
     [
         (None, None),
         (Decision("a", "x", "open"), None),
-        (Decision("a", "x", "open", note="?"), {"verdict": "open", "target": None, "note": "?"}),
-        (Decision("a", "x", "accepted", "x"), {"verdict": "accepted", "target": "x", "note": ""}),
-        (Decision("a", "x", "rejected"), {"verdict": "rejected", "target": None, "note": ""}),
-        (Decision("a", "x", "corrected", "y", "!"), {"verdict": "corrected", "target": "y", "note": "!"}),
+        (Decision("a", "x", "open", note="?"), {"verdict": "open", "targets": [], "note": "?"}),
+        (Decision("a", "x", "accepted", ("x",)), {"verdict": "accepted", "targets": ["x"], "note": ""}),
+        (Decision("a", "x", "rejected"), {"verdict": "rejected", "targets": [], "note": ""}),
+        (
+            Decision("a", "x", "corrected", ("y", "z"), "!"),
+            {"verdict": "corrected", "targets": ["y", "z"], "note": "!"},
+        ),
     ],
 )
 def test_a_decision_is_shown_if_it_counts_or_says_something(decision, shown):

@@ -297,12 +297,15 @@ def test_a_device_without_values_is_refused(world):
         align(world.source, world.target, world.train, device="meta", method="procrustes")
 
 
-def test_numbers_that_are_not_finite_are_refused(world):
-    rows = world.target.rows.copy()
-    rows[7, 2] = np.nan
-    plain = get_method("procrustes", {"normalize": "unit"})
-    with pytest.raises(TableError, match=f"the target table .*first in the row of '{world.target.words[7]}'"):
-        align(world.source, dataclasses.replace(world.target, rows=rows), world.train, method=plain)
+@pytest.mark.parametrize("normalize", ["unit", "unit,center"])
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(world, number, normalize):
+    """By the word that has them: centring would spread them over all rows."""
+    rows = world.source.rows.copy()
+    rows[7, 2] = number
+    broken = EmbeddingTable(world.source.words, rows)
+    with pytest.raises(TableError, match=f"not finite, first in the row of '{world.source.words[7]}'; remove it"):
+        align(broken, world.target, world.train, method="procrustes", normalize=normalize)
 
 
 @pytest.mark.parametrize("rows", [np.ones, np.zeros], ids=["all equal", "all zero"])

@@ -58,6 +58,15 @@ def test_rows_without_use_are_left_out_and_counted(tmp_path):
     assert lines == {"zero": [2], "not_finite": [3, 5], "duplicate": [4]}
 
 
+def test_signalling_nans_are_left_out_like_others(tmp_path):
+    rows = np.ones((3, 2))
+    rows.view(np.uint64)[1, 0] = 0x7FF0000000000001
+    path = tmp_path / "t.npz"
+    np.savez(path, words=np.array(["a", "b", "c"]), rows=rows)
+    found = read_contents(path)
+    assert (found.words, found.report.count("not_finite")) == (["a", "c"], 1)
+
+
 def test_empty_words_and_max_words(tmp_path):
     np.savez(tmp_path / "t.npz", words=np.array(["", "a", "b"]), rows=ROWS)
     contents = read_contents(tmp_path / "t.npz", max_words=1)

@@ -1,6 +1,7 @@
 import functools
 import io
 import json
+import math
 import struct
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -16,7 +17,7 @@ from bilex.text.printable import printable
 
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 ENTRIES = [
-    Entry("the", "le", 0.5, 1),
+    Entry("the", "le", 0.5, 1, "given"),
     Entry("the", "la", 0.25, 2),
     Entry("The", "Le", 0.4, 1),
     Entry("élan", "<élan> & co", 0.3, 1),
@@ -63,7 +64,7 @@ class TestStarDict:
         assert dict(found) == {
             "New York": "New York",
             "The": "Le",
-            "the": "le\nla",
+            "the": "le [given]\nla",
             "zoo": "動物園",
             "élan": "<élan> & co",
         }
@@ -105,14 +106,35 @@ class TestTsv:
         assert write_entries(path, [Entry(word, word, 0.5, 1)], "tsv") == 0
         assert Lexicon.read(path).pairs == ((word, word),)
 
+    def test_a_pair_without_a_score_is_read_again(self, tmp_path):
+        path = tmp_path / "l.tsv"
+        entries = [
+            Entry("a", "b", math.nan, 1, "corrected"),
+            Entry("#c", "d", 0.25, 1, "given"),
+            Entry("e", "f", 0.5, 1),
+        ]
+        assert write_entries(path, entries, "tsv") == 0
+        assert path.read_text(encoding="utf-8").splitlines() == [
+            "# source\ttarget\tscore\trank\torigin",
+            "a\tb\t\t1\tcorrected",
+            " #c\td\t0.250000\t1\tgiven",
+            "e\tf\t0.500000\t1\tfound",
+        ]
+        assert Lexicon.read(path).pairs == (("a", "b"), ("#c", "d"), ("e", "f"))
+
 
 class TestJsonLines:
+    def test_a_pair_without_a_score(self, tmp_path):
+        write_entries(tmp_path / "l.jsonl", [Entry("a", "b", math.nan, 1, "given")], "jsonl")
+        line = json.loads((tmp_path / "l.jsonl").read_text(encoding="utf-8"))
+        assert line == {"source": "a", "target": "b", "score": None, "rank": 1, "origin": "given"}
+
     @pytest.mark.parametrize("word", ["a\tb", "\ud800", "\x1b]0;x\x07", "a\u2028b", "", "é日"])
     def test_any_word(self, tmp_path, word):
         path = tmp_path / "l.jsonl"
         assert write_entries(path, [Entry(word, "x", 0.5, 1)], "jsonl") == 0
         (line,) = path.read_text(encoding="utf-8").split("\n")[:-1]
-        assert json.loads(line) == {"source": word, "target": "x", "score": 0.5, "rank": 1}
+        assert json.loads(line) == {"source": word, "target": "x", "score": 0.5, "rank": 1, "origin": "found"}
         assert printable(line) == line
 
 
@@ -133,8 +155,9 @@ class TestTmx:
             )
             for tu in body
         ]
-        assert units == [(e.source, e.target, "en", "pt-BR", f"{e.score:.6f}", str(e.rank)) for e in ENTRIES]
-        assert [child.tag for child in body[0]] == ["prop", "prop", "tuv", "tuv"]
+        assert units == [(e.source, e.target, "en", "pt-BR", f"{e.score:.6f}", str(e.rank), e.origin) for e in ENTRIES]
+        assert [child.tag for child in body[0]] == ["prop", "prop", "prop", "tuv", "tuv"]
+        assert [tu[2].get("type") for tu in body] == ["x-origin"] * len(ENTRIES)
 
     @pytest.mark.parametrize("word", ["\x00", "a\x1f", "\ud800", "\uffff"])
     def test_what_xml_cannot_hold_is_left_out(self, tmp_path, word):
@@ -143,7 +166,10 @@ class TestTmx:
 
     def test_a_pair_without_a_score_has_none(self, tmp_path):
         write_entries(tmp_path / "o.tmx", [Entry("a", "b", float("nan"), 1)], "tmx")
-        assert [prop.get("type") for prop in ElementTree.parse(tmp_path / "o.tmx").iter("prop")] == ["x-rank"]
+        assert [prop.get("type") for prop in ElementTree.parse(tmp_path / "o.tmx").iter("prop")] == [
+            "x-rank",
+            "x-origin",
+        ]
 
     def test_standard_output(self, monkeypatch):
         from pathlib import Path

@@ -43,6 +43,21 @@ def test_fasttext_has_rows_and_subwords(fasttext_bin):
     assert len(EmbeddingTable.read(path, max_words=3)) == 3
 
 
+def test_subwords_with_numbers_that_are_not_finite(fasttext_bin, tmp_path):
+    """Where no word of the table has them; a word that has is left out."""
+    (file, keyed), path = fasttext_bin, tmp_path / "t.bin"
+    used = set(np.concatenate(list(keyed.buckets_word)).tolist())
+    bucket = next(b for b in fasttext.ft_ngram_hashes("blackest", keyed.min_n, keyed.max_n, 200) if b not in used)
+    whole, words = file.read_bytes(), len(keyed)
+    at = whole.index(struct.pack("<?2q", False, words + 200, 8)) + 17 + (words + bucket) * 32
+    path.write_bytes(whole[:at] + np.float32(np.nan).tobytes() + whole[at + 4 :])
+    table = EmbeddingTable.read(path)
+    assert len(table) == words
+    assert np.isfinite(table.vector("unseen")).all()
+    with pytest.raises(TableError, match=r"the subwords of 'blackest' have numbers that are not finite.*; download"):
+        table.vector("blackest")
+
+
 def test_fasttext_cut_short_is_an_error(fasttext_bin, tmp_path):
     """Wherever it is cut: within the words, gensim would read for ever."""
     whole, cut = fasttext_bin[0].read_bytes(), tmp_path / "cut.bin"

@@ -113,6 +113,12 @@ def test_fast_way_leaves_what_is_unusual(data):
     assert parse_fast(data, 1, 3, "utf-8") is None
 
 
+def test_polars_never_sees_a_line_with_too_many_fields(monkeypatch):
+    """One of megabytes would take gigabytes."""
+    monkeypatch.setattr("bilex.io.lines.read_frame", None)
+    assert parse_fast(b"a 1 2 3\nb" + b" 1" * 10_000 + b"\n", 1, 3, "utf-8") is None
+
+
 @pytest.mark.parametrize("parse", [parse_fast, parse_slowly])
 def test_numbers_are_rounded_once(parse):
     """Just above the midpoint of two float32: by way of float64 it would be rounded down."""

@@ -8,6 +8,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from bilex.errors import TableError
+from bilex.io import native
 from bilex.io.native import METADATA, read_native
 from bilex.io.open import read_contents
 from bilex.io.write import write_contents
@@ -147,3 +148,21 @@ def test_a_header_that_is_not_json_is_an_error(tmp_path, header):
     path.write_bytes(struct.pack("<Q", len(header)) + header)
     with pytest.raises(TableError, match="its header is not JSON"):
         read_contents(path)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_numbers_that_are_not_finite(tmp_path, monkeypatch, number, dtype):
+    """Anywhere in the rows that are asked for; the others are not looked at."""
+    monkeypatch.setattr(native, "BLOCK", 2)
+    path = tmp_path / "t.safetensors"
+    write_contents(path, WORDS, ROWS, dtype=dtype)
+    whole = path.read_bytes()
+    start, size = 8 + int.from_bytes(whole[:8], "little"), np.dtype(dtype).itemsize
+    for row in range(len(WORDS)):
+        at = start + (row * ROWS.shape[1] + 4) * size
+        path.write_bytes(whole[:at] + np.array(number, dtype).tobytes() + whole[at + size :])
+        with pytest.raises(TableError, match=rf"numbers that are not finite, first in row {row + 1}; download or"):
+            read_native(path)
+        if row:
+            assert len(read_native(path, max_words=row).rows) == row

@@ -21,6 +21,16 @@ def test_rows_are_kept_in_order_whatever_size_was_guessed(expected):
     assert rows.flags.writeable
 
 
+@pytest.mark.parametrize("at", range(4))
+def test_a_block_without_rows_changes_nothing(at):
+    """As where nothing in the first part of a file can be used."""
+    blocks = [np.full((2, 3), i, np.float32) for i in range(3)]
+    store = RowStore(Path("t.vec"))
+    for block in [*blocks[:at], np.empty((0, 3), np.float32), *blocks[at:]]:
+        store.append(block, 64)
+    assert np.array_equal(store.take(), np.concatenate(blocks))
+
+
 def test_a_read_only_block_is_copied():
     block = np.frombuffer(np.ones(4, np.float32).tobytes(), np.float32).reshape(2, 2)
     store = RowStore(Path("t.vec"))

@@ -303,3 +303,12 @@ def test_no_usable_pairs(method, relaxed, exact, pairs):
         return
     with pytest.raises(LexiconError, match=f"0 of {len(pairs)} pairs are in both vocabularies"):
         align(exact.source, exact.target, Lexicon.from_pairs(pairs), method=method)
+
+
+def test_progress_goes_forward_to_the_end_and_no_further(method, noisy):
+    shares = []
+    trace = Trace(watcher=lambda _, share: shares.append(share))
+    generator = torch.Generator().manual_seed(0)
+    method.fit(noisy.x, noisy.z, noisy.pairs, dev=noisy.dev[:40], generator=generator, trace=trace)
+    assert shares == sorted(shares)
+    assert all(0 <= share <= 1 + 1e-9 for share in shares)

@@ -125,5 +125,5 @@ def test_without_dev_it_is_the_first(given, same):
 
 @pytest.mark.parametrize("penalty", ["", "0", "100,-1", "nan"])
 def test_bad_penalties_are_refused(penalty):
-    with pytest.raises(SettingsError, match=r"geomm: penalty=.*; needed one or more numbers above 0"):
+    with pytest.raises(SettingsError, match=r"geomm: penalty=.*needed (one or more numbers above 0|a finite number)"):
         get_method("geomm", {"penalty": penalty})

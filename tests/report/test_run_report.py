@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 import json
 import re
@@ -40,6 +41,9 @@ def test_right_and_wrong_answers_are_so(report, world):
     assert all(example.answers[0] in gold[example.word] and example.rank == 1 for example in report.right)
     assert report.wrong
     assert all(example.answers[0] not in gold[example.word] and example.rank > 1 for example in report.wrong)
+    for shown in (report.right, report.wrong):
+        rows = [world.source.words.index(example.word) for example in shown]
+        assert rows == sorted(rows), "the most frequent first"
     scores = [example.score for example in report.gaps]
     assert scores == sorted(scores, reverse=True)
 
@@ -91,6 +95,15 @@ def test_without_any_dictionary(alignment):
     report = make_run_report(empty)
     assert report.doubtful == []
     ElementTree.fromstring(page(report, plots=False))
+
+
+def test_a_file_whose_hash_is_not_known(alignment):
+    """As a run may tell: both may be missing, each by itself."""
+    given = copy.deepcopy(alignment.provenance)
+    given["inputs"]["source"] |= {"file": "/home/me/one.vec", "sha256": None}
+    text = page(make_run_report(dataclasses.replace(alignment, provenance=given)), plots=False)
+    assert "one.vec" in text
+    assert "unknown" in text
 
 
 def test_hostile_words_stay_text(world):

@@ -111,6 +111,18 @@ class TestSameAsWithAllPenalties:
         assert torch.equal(few.penalty(side), whole.penalty(side))  # the rest of them
 
 
+def test_ranks_of_more_queries_than_a_block_has():
+    """The first block of six has its best candidates to look for, the others have candidates in the middle."""
+    x, z = table(240, 0), table(310, 1)
+    few, whole = (CSLS().index(x, z, budget=4 * 6 * 4 * len(z)) for _ in range(2))
+    whole.penalty("target")
+    order = whole.topk(x[:30], len(z)).indices
+    gold = torch.cat([order[:6, :1], order[6:, 100:101]])
+    expected = torch.tensor([1] * 6 + [101] * 24)
+    assert torch.equal(whole.ranks(x[:30], gold), expected)
+    assert torch.equal(few.ranks(x[:30], gold), expected)
+
+
 @st.composite
 def searches(draw):
     """Tables of any shape with repeated rows and hubs, k and n of any size."""

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex.errors import SettingsError
-from bilex.retrieval import CSLS, RETRIEVALS, InvertedSoftmax, Nearest
+from bilex.retrieval import CSLS, RETRIEVALS, InvertedSoftmax, Nearest, base
 from bilex.search.blocks import KEY_BLOCK
 
 CHOICES = [CSLS(), CSLS(k=3), Nearest(), InvertedSoftmax(), InvertedSoftmax(beta=5.0)]
@@ -133,6 +133,35 @@ class TestAgainstTheFormula:
         scores = FORMULAS[retrieval.name](retrieval, own, own, candidates)
         assert_same(index.topk(own, 3, direction, progress=lambda *state: heard.append(state)), scores, 3)
         assert heard[-1] == (len(own), len(own))
+
+
+def one_sided(rows, rng_seed):
+    """Rows that are all near to each other."""
+    return (normal(rows, rng_seed) + 5 * torch.eye(6)[0]).float()
+
+
+NEAR, FAR = one_sided(4000, 0), torch.cat([one_sided(2000, 1), -one_sided(2000, 2)])
+SEARCHES = {  # of an index whose penalties are known, and of one where they are not
+    "topk": (FAR, True, lambda index: index.topk(NEAR, 2)),
+    "the best of rows": (FAR, True, lambda index: index.topk(NEAR, 1, rows=torch.arange(len(NEAR)))),
+    "ranks": (FAR, True, lambda index: index.ranks(NEAR, torch.arange(len(NEAR))[:, None])),
+    "ranks of some": (FAR, False, lambda index: index.ranks(NEAR[:1500], torch.arange(1500)[:, None])),
+    "penalties": (FAR, False, lambda index: index.prepare()),
+    "a few": (one_sided(800, 3), False, lambda index: index.topk(index.z[:3], 2, "backward")),
+}
+
+
+@pytest.mark.parametrize(("z", "known", "search"), SEARCHES.values(), ids=SEARCHES)
+def test_a_small_budget_is_kept_to(peak_bytes, monkeypatch, z, known, search):
+    """Lists of each row come on top of it; blocks of products, which would be several times as large, do not."""
+    monkeypatch.setattr(base, "FEWEST", 0)
+    peaks = []
+    for budget in ({"budget": 2**20}, {}):
+        index = CSLS().index(NEAR, z, **budget)
+        if known:
+            index.prepare()
+        peaks.append(peak_bytes(lambda index=index: search(index)))
+    assert peaks[0] < 0.4 * peaks[1]
 
 
 def test_penalties_are_computed_once(tables, monkeypatch):

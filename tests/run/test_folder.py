@@ -324,3 +324,36 @@ def test_describe_and_check_free(saved, tmp_path):
     bilex.run.folder.check_free(tmp_path / "new")
     with pytest.raises(AlignmentError):
         bilex.run.folder.check_free(saved)
+
+
+@pytest.mark.parametrize("provenance", [{"protocol": 3}, {"inputs": {}}], ids=str)
+def test_a_provenance_that_could_not_be_opened_again_is_refused(alignment, tmp_path, provenance):
+    """Before anything is written."""
+    made = dataclasses.replace(alignment, provenance=alignment.provenance | provenance)
+    with pytest.raises(AlignmentError, match=r"could not be opened again \(its provenance: .*; align again"):
+        made.save(tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+class TestReplaced:
+    def test_by_a_whole_run(self, alignment, run):
+        (run / "mapping.safetensors").write_bytes(b"damaged")
+        with pytest.raises(AlignmentError, match=r"exists already and is left as it is: .* replace it with --force"):
+            alignment.save(run)
+        alignment.save(run, replace=True)
+        assert torch.equal(Alignment.load(run).index().x, alignment.index().x)
+        assert [path.name for path in run.parent.iterdir()] == ["run"]
+
+    @pytest.mark.parametrize(
+        ("name", "why"),
+        [
+            ("corrections.sqlite-shm", "is open in bilex explore"),
+            ("notes.txt", r"also has files that are not of bilex \(notes.txt\)"),
+        ],
+    )
+    def test_but_not_where_something_would_be_lost(self, alignment, run, name, why):
+        (run / name).touch()
+        before = contents(run)
+        with pytest.raises(AlignmentError, match=why):
+            alignment.save(run, replace=True)
+        assert contents(run) == before

@@ -55,10 +55,10 @@ def test_never_more_than_over_all_rows(n, budget):
 
 
 @pytest.mark.parametrize("n", [1, 10])
-@pytest.mark.parametrize("rows", [600, 2000])
-def test_probe_stays_within_its_budget(monkeypatch, peak_bytes, rows, n):
-    """Where all queries look into a few large clusters."""
-    monkeypatch.setattr(module, "SIZE", 400)
+@pytest.mark.parametrize(("rows", "size"), [(600, 400), (2000, 400), (4000, 10)])
+def test_probe_stays_within_its_budget(monkeypatch, peak_bytes, rows, size, n):
+    """Where all queries look into a few large clusters, and where there are many of them."""
+    monkeypatch.setattr(module, "SIZE", size)
     made, queries, budget = cluster(table(rows, 0)), table(20_000, 1), 8 * 2**20
     result = 2 * len(queries) * n * (4 + 8)  # in the order of the clusters, and of the table
     assert peak_bytes(lambda: probe(queries, made, n, budget=budget)) - result <= budget

@@ -95,13 +95,15 @@ def test_topk_is_exact_for_all_shapes(search, n):
     assert_best(found, full(queries, keys, bias), n)
 
 
+@pytest.mark.parametrize("multiplied", [False, True], ids=["", "products known"])
 @given(searches(), st.integers(1, 200))
 @settings(max_examples=200, deadline=None)
-def test_both_ways_are_exact_for_all_shapes(search, n):
+def test_both_ways_are_exact_for_all_shapes(multiplied, search, n):
     queries, keys, _, sizes, budget = search
+    matrix = full(queries, keys) if multiplied and len(queries) else None
     with pytest.MonkeyPatch.context() as patch:
         set_sizes(patch, {**sizes, "EVEN_ROWS": sizes["MOST_ROWS"]})
-        forward, backward = topk_both(queries, keys, n, budget=budget)
+        forward, backward = topk_both(queries, keys, n, matrix=matrix, budget=budget)
     assert_best(forward, full(queries, keys), n)
     assert_best(backward, full(keys, queries), n)
 

@@ -13,9 +13,10 @@ def tables(q, m, d, rng_seed=0):
 
 @pytest.mark.parametrize("listed", [1, 3, 15])
 @pytest.mark.parametrize("spread", [0.0, 0.05, 1.0, 100.0])
-def test_the_best_of_all(spread, listed, monkeypatch):
+@pytest.mark.parametrize("q", [60, 300])
+def test_the_best_of_all(q, spread, listed, monkeypatch):
     monkeypatch.setattr(contenders, "AT_ONCE", 7)
-    queries, keys = tables(60, 200, 8)
+    queries, keys = tables(q, 200, 8)
     bias = spread * torch.randn(200, generator=torch.Generator().manual_seed(1))
     found = best_of_near(queries, keys, bias, topk(queries, keys, listed))
     expected = topk(queries, keys, 1, bias=bias)
@@ -41,6 +42,16 @@ def test_few_keys_are_searched_again(monkeypatch):
     near, back = topk(queries, keys, 15), topk(keys, queries, 10)
     best_of_near(queries, keys, -back.values.mean(1) / 2, near)
     assert sum(searched) < 0.1 * len(queries) * len(keys)
+
+
+def test_progress_goes_to_the_end_and_never_beyond(monkeypatch):
+    monkeypatch.setattr(contenders, "AT_ONCE", 7)
+    (queries, keys), seen = tables(60, 200, 8), []
+    bias = torch.linspace(-1, 1, 200)
+    best_of_near(queries, keys, bias, topk(queries, keys, 3), progress=lambda done, of: seen.append((done, of)))
+    assert len(seen) > 5
+    assert seen == sorted(seen)
+    assert seen[-1] == (60, 60)
 
 
 def test_one_outlier_does_not_hide_behind_its_low_product():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from bilex.errors import SettingsError
+from bilex.methods.base import get_method
 from bilex.settings.fields import change, describe, field_types, parse, to_text
 
 
@@ -161,3 +162,9 @@ def test_descriptions_for_people():
 def test_a_union_says_all_that_would_do():
     with pytest.raises(ValueError, match="needed a whole number or needed one of a"):
         parse("x", int | Literal["a"])
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-Infinity", "1e999", float("nan"), float("inf")])
+def test_numbers_are_finite(text):
+    with pytest.raises(SettingsError, match=r"keep=.*: needed a finite number"):
+        get_method("vecmap_unsupervised", {"keep": text})

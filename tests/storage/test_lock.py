@@ -1,4 +1,5 @@
 import errno
+import os
 import re
 import socket
 import subprocess
@@ -119,3 +120,18 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
         pass
     with only_one(tmp_path / "l"):
         pass
+
+
+def test_no_file_stays_open(tmp_path):
+    """A new one has the lowest number that is free."""
+
+    def lowest():
+        descriptor = os.open(os.devnull, os.O_RDONLY)
+        os.close(descriptor)
+        return descriptor
+
+    before = lowest()
+    for _ in range(3):
+        with only_one(tmp_path / "l"), pytest.raises(LockError), only_one(tmp_path / "l"):
+            pass
+    assert lowest() == before

@@ -4,15 +4,17 @@ import ast
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mutation.mutants import replaced, sample
 from mutation.operators import changes, choices
-from mutation.selection import mirrored
+from mutation.selection import Mirrored, mirrored
 
-SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "mutate.py"
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "tools" / "mutate.py"
 PROGRAM = '''"""Doubles small numbers."""
 
 LIMIT = 3
@@ -35,6 +37,8 @@ from toy.maths import double
 def test_double():
     assert [double(n) for n in (1, 2, 5)] == [2, 4, 5]
 """
+NOTICED = {(3, True), (6, False), (8, True), (9, True), (10, True), (15, False)}
+"""Lines of the program, and whether the test notices their change."""
 
 
 def mutate(source, groups=None):
@@ -141,7 +145,7 @@ def test_what_tests_see_and_what_they_do_not(checkout):
     ended = call(checkout, "--jobs", 2)
     results = [json.loads(line) for line in (checkout / "build" / "results.jsonl").read_text().splitlines()]
     noticed = {(result["line"], result["noticed"]) for result in results}
-    assert noticed == {(3, True), (6, False), (8, True), (9, True), (10, True), (15, False)}, ended.stderr
+    assert noticed == NOTICED, ended.stderr
     assert {result["by"] for result in results if result["noticed"]} == {"tests/test_maths.py::test_double"}
     assert ended.returncode == 1
     assert "+    return (number + 1)" in ended.stdout or "+    return number - " in ended.stdout
@@ -154,3 +158,32 @@ def test_what_tests_see_and_what_they_do_not(checkout):
     assert again.returncode == 0, again.stderr
     assert again.stdout.splitlines()[-1].split() == ["all", "4", "0", "2", "100.0%"]
     assert len((checkout / "build" / "results.jsonl").read_text().splitlines()) == 6
+
+
+def test_what_mirrored_tests_notice_without_measuring(checkout):
+    folder = checkout / "mirrored"
+    assert call(checkout, "--mirrored", "--folder", folder).returncode == 1
+    results = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    assert {(result["line"], result["noticed"]) for result in results} == NOTICED
+    assert not list(folder.glob("*.coverage"))
+    assert call(checkout, "--retry", "--folder", folder).returncode == 1
+    assert len((folder / "results.jsonl").read_text().splitlines()) == len(results) + 2, "the survivors once more"
+
+
+def test_modules_without_tests_of_their_own(tmp_path):
+    """Tests that import the module, or have its name; if there are none, those of the package, the short ones first."""
+    for name, text in (
+        ("tests/b/test_b.py", "from toy.a.maths import double  # or more"),
+        ("tests/c/test_maths.py", ""),
+        ("tests/a/test_long.py", "import toy.a.maths_of_another_kind"),
+        ("tests/a/test_short.py", ""),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    mutant = sample(ROOT, [SCRIPT], count=1, rng_seed=0)[0]
+    for file, tests in (
+        ("a/maths", ["tests/c/test_maths.py", "tests/b/test_b.py"]),
+        ("a/short", ["tests/a/test_short.py"]),
+        ("a/other", ["tests/a/test_short.py", "tests/a/test_long.py"]),
+    ):
+        assert Mirrored(tmp_path).tests_for(replace(mutant, file=f"src/toy/{file}.py")) == tests

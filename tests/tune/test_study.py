@@ -96,8 +96,10 @@ def test_nothing_is_tried_twice_and_a_small_space_comes_to_an_end(study, invente
 
 
 def test_batches(study, invented):
-    tried = advance(study("vecmap"), invented, 100, batch=4)
+    made = study("vecmap")
+    tried = advance(made, invented, 100, batch=4)
     assert len({tuple(settings.items()) for settings in tried}) == 9
+    assert sorted(outcome.number for outcome in made.outcomes) == list(range(9))
 
 
 class TestBars:

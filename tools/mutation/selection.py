@@ -72,6 +72,29 @@ class Selection:
         return {test for test in self.seconds if test in called or file_of(test) in files}
 
 
+class Mirrored:
+    """What is known without measuring."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        files = sorted(root.glob("tests/**/test_*.py"), key=lambda path: (path.stat().st_size, path))
+        self._texts = {path: path.read_text(encoding="utf-8") for path in files}
+        """The short ones first."""
+        self.seconds: dict[str, float] = {}
+
+    def tests_for(self, mutant: Mutant) -> list[str]:
+        """The file of the module's own tests; where it has none, those that import the module, or else its package."""
+        own, package = (self._root / name for name in mirrored(mutant.file))
+        if own in self._texts:
+            return [self._name(own)]
+        module = ".".join(PurePosixPath(mutant.file).with_suffix("").parts[1:])
+        importing = [path for path, text in self._texts.items() if path.name == own.name or f"{module} " in text]
+        return [self._name(path) for path in importing or self._texts if importing or path.parent == package]
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
+
+
 def mirrored(file: str) -> tuple[str, str]:
     """The test file of a module, and the folder of tests of its package: of src/bilex/a/b.py tests/a/test_b.py."""
     inside = PurePosixPath(file).relative_to("src").parts[1:]

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mutation.selection import file_of
+
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from pathlib import Path
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 LIBRARIES = "numpy scipy.stats torch safetensors.torch polars click rich.table"
 MEMORY = 8 << 30
 """Bytes that a change may make the tests take."""
-PATIENCE = 30.0
-"""Seconds that a test may take longer than twenty times what it took before."""
+PATIENCE, UNKNOWN = 30.0, 75.0
+"""Seconds that a test may take longer than twenty times what it took before; and one of which that is not known."""
 
 
 def prepare(root: Path) -> None:
@@ -72,8 +74,7 @@ class Trial:
     def result(self) -> dict[str, Any]:
         """What came of it, once the process has ended; the copy is as before."""
         self.process.join()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid or 0, signal.SIGKILL)  # what a test has left behind
+        self.end()  # what a test has left behind
         path = self._copy / self.mutant.file
         path.write_bytes(self._original[0])
         os.utime(path, ns=(self._original[1].st_atime_ns, self._original[1].st_mtime_ns))
@@ -94,6 +95,11 @@ class Trial:
             "seconds": round(time.perf_counter() - self._started, 1),
         }
 
+    def end(self) -> None:
+        """Kill it, with all it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid or 0, signal.SIGKILL)
+
 
 def _how(code: int | None) -> str:
     if code is not None and code < 0:
@@ -106,7 +112,7 @@ def _run(copy: Path, tests: list[str], seconds: dict[str, float]) -> None:
     enter(copy)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    files = list(dict.fromkeys(file_of(test) for test in tests))
     code = (
         pytest.main(["-x", "-p", "no:cacheprovider", *files], plugins=[_Chosen(copy, tests, seconds)]) if files else 5
     )
@@ -117,6 +123,8 @@ def _run(copy: Path, tests: list[str], seconds: dict[str, float]) -> None:
 def enter(copy: Path) -> None:
     """Let this process, and those it starts, work in the copy and with the program there; what they say is kept."""
     os.setsid()
+    for number in (signal.SIGHUP, signal.SIGTERM):  # tests send them; nohup ignores the one, `mutate.py` has the other
+        signal.signal(number, signal.SIG_DFL)
     os.chdir(copy)
     sys.path[:0] = [str(copy / "src")]
     os.environ["PYTHONPATH"] = str(copy / "src")
@@ -132,16 +140,18 @@ class _Chosen:
     def __init__(self, copy: Path, tests: list[str], seconds: dict[str, float]) -> None:
         self._file = copy / "trial.jsonl"
         self._seconds = seconds
-        self._places = {test: place for place, test in enumerate(tests)}
-        self._files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+        self._tests = set(tests)
+        """Names of tests, and of files of which all tests are meant."""
+        self._files = list(dict.fromkeys(file_of(test) for test in tests))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        kept = [item for item in items if item.nodeid in self._places]
-        items[:] = sorted(kept, key=lambda item: self._files.index(item.nodeid.partition("::")[0]))
+        kept = [item for item in items if not self._tests.isdisjoint((item.nodeid, file_of(item.nodeid)))]
+        items[:] = sorted(kept, key=lambda item: self._files.index(file_of(item.nodeid)))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE + 20 * self._seconds[nodeid])
+        known = self._seconds.get(nodeid)
+        signal.setitimer(signal.ITIMER_REAL, UNKNOWN if known is None else PATIENCE + 20 * known)
         with self._file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(nodeid) + "\n")
 

@@ -19,7 +19,7 @@ from bilex.data.folder import data_folder
 from bilex.errors import SuiteError
 from bilex.io.dictionary import comment_sign
 from bilex.lexicon import Lexicon
-from bilex.storage.disk import require_room
+from bilex.storage.disk import is_file, require_room
 from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
 
@@ -67,7 +67,7 @@ class Input:
     def find(self) -> Path:
         """Its file, which must be there."""
         path = self._path()
-        if not path.is_file():
+        if not is_file(path):
             raise SuiteError(f"{path}: there is no such file; {self._advice()}")
         return path
 

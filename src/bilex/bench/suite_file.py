@@ -13,6 +13,7 @@ from bilex.bench.direction_table import read_direction
 from bilex.bench.suite import Direction, Suite, System, slug
 from bilex.bench.toml_table import TomlTable
 from bilex.errors import SettingsError, SuiteError
+from bilex.storage.disk import is_file
 from bilex.text.suggest import suggestion
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _locate(name: str, base: Path) -> Path:
         raise SuiteError(
             f"there is no suite {name!r}{suggestion(name, shipped())}; give one of {known}, or a .toml file"
         )
-    if not (base / name).is_file():
+    if not is_file(base / name):
         raise SuiteError(f"{base / name}: there is no such file; suites that come with bilex: {known}")
     return base / name
 
@@ -60,7 +61,7 @@ def _locate(name: str, base: Path) -> Path:
 def _load(path: Path) -> TomlTable:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SuiteError(f"{path}: cannot be read: {error}; correct it there") from None
     table = TomlTable(path.name, "the suite", found)
     return table.only("title", "notes", "directions_from", "directions", "defaults", "systems")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from bilex.cli import align_messages, options, unfinished
 from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.parameters import as_options
 from bilex.cli.training import shown
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bilex.alignment import Alignment
     from bilex.fitting.fit import Inputs
     from bilex.settings.file import MethodSettings
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     "--dev",
     type=options.FilePath,
     help="Dictionary for a method's choices; by default a tenth of --train.",
+)
+@click.option(
+    "--corrections",
+    type=click.Path(path_type=Path),
+    metavar="RUN|FILE",
+    help="Learn from the decisions of `bilex explore` too; without --train, from those and the dictionary of RUN.",
 )
 @click.option("--identical", "spelling", flag_value="identical", help="Learn from words that both tables have, too.")
 @click.option("--numerals", "spelling", flag_value="numerals", help="The same, from numerals only.")
@@ -72,6 +78,7 @@ def align(
     target: Path,
     train: Path | None,
     dev: Path | None,
+    corrections: Path | None,
     spelling: Literal["identical", "numerals"] | None,
     method: str | None,
     fast: bool,
@@ -106,12 +113,12 @@ def align(
 
     if fast and (method or unsupervised or settings_file):
         raise click.UsageError("--fast names a method; leave it out, or --method, --unsupervised and --settings")
-    name = _method_name(method, train, unsupervised=unsupervised)
+    name = _method_name(method, train or corrections, unsupervised=unsupervised)
     if settings_file is not None:
         filed = _read_settings(settings_file, method, unsupervised=unsupervised)
         name, given = filed.method, filed.settings | given
     if name is None:
-        check_settings(given, fast=fast, dictionary=bool(train or spelling))
+        check_settings(given, fast=fast, dictionary=bool(train or spelling or corrections))
     inputs = options.read_inputs(
         source,
         target,
@@ -124,6 +131,7 @@ def align(
         rng_seed=rng_seed,
         fold_case=fold_case,
         spelling=spelling,
+        corrections=corrections,
     )
     if resume and unfinished.is_finished(output, partial, inputs, force=force):
         if as_json:
@@ -132,6 +140,7 @@ def align(
         return
     unfinished.check_room(output, inputs)
     expected = align_messages.expected_seconds(inputs, device)
+    options.say(*align_messages.decisions(inputs, train))
     options.warn(*inputs.doubts(), *align_messages.warnings(inputs))
     options.say(*align_messages.before(inputs, expected))
     started = time.perf_counter()
@@ -156,21 +165,24 @@ def _to_json(
     return {
         "run": str(output),
         "method": inputs.method.name,
-        "why": inputs.why,
+        "why": inputs.why and as_options(inputs.why),
         "expected_seconds": expected,
         "seconds": seconds,
         "train": {key: value for key, value in provenance["train_coverage"].items() if not key.startswith("missing")},
+        "corrections": provenance["inputs"]["corrections"],
         "held_out": provenance["held_out"],
         "agreement": provenance["agreement"],
     }
 
 
-def _method_name(method: str | None, train: Path | None, *, unsupervised: bool) -> str | None:
+def _method_name(method: str | None, pairs: Path | None, *, unsupervised: bool) -> str | None:
     """The method that was named; none is left to be chosen by the data."""
     if not unsupervised:
         return method
-    if train is not None:
-        raise click.UsageError("--unsupervised learns without a dictionary; leave out --train, or --unsupervised")
+    if pairs is not None:
+        raise click.UsageError(
+            "--unsupervised learns without a dictionary; leave out --train and --corrections, or --unsupervised"
+        )
     from bilex.methods.base import all_methods
 
     name = (method or "rapo").replace("-", "_")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bilex.cli.explore import counted_decisions
+from bilex.cli.parameters import as_options
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -16,6 +19,10 @@ LONG = 10
 """Seconds from which on it is said how long a method that was named may take."""
 FEW_WORDS = 30
 """Held-out words below which a percentage of them says little."""
+FEW_PAIRS = 0.2
+"""The share of a dictionary in the tables below which a warning is given."""
+OTHER_CASE = 0.1
+"""The share of a dictionary from which on it is said that only letter case keeps it out of the tables."""
 
 
 def expected_seconds(inputs: Inputs, device: str) -> float | None:
@@ -37,32 +44,57 @@ def expected_seconds(inputs: Inputs, device: str) -> float | None:
     )
 
 
+def decisions(inputs: Inputs, train: Path | None) -> list[str]:
+    """Which decisions are learnt from, and with which dictionary where none was named."""
+    found = inputs.corrections
+    if found is None:
+        return []
+    said = f"with the decisions in {found.file}: {counted_decisions(found.counts)}"
+    if train is not None or found.dictionary is None:
+        return [said]
+    return [f"{said}; the dictionary is that of {found.file.parent} ({len(found.dictionary):,} pairs)"]
+
+
 def before(inputs: Inputs, seconds: float | None) -> list[str]:
-    """Which method it is, why, and about how long it takes."""
+    """Which method it is, why, and about how long it takes; of a method that was named, only that it takes long."""
     import torch
 
     from bilex.fitting.duration import rough
 
-    threads = torch.get_num_threads()
     if inputs.why is None and (seconds is None or seconds < LONG):
         return []
-    time = None if seconds is None else f"{rough(seconds)} on {threads} thread{'s' * (threads > 1)}"
-    faster = (
-        "with --fast a few seconds" if inputs.why and inputs.coverage.pairs_covered and (seconds or 0) > LONG else None
-    )
-    return [f"method {inputs.method.name}: " + "; ".join(part for part in (inputs.why, time, faster) if part)]
+    chosen = f"method {inputs.method.name}" + (f", because {as_options(inputs.why)}" if inputs.why else "")
+    threads = torch.get_num_threads()
+    time = "" if seconds is None else f": {rough(seconds)} on {threads} thread{'s' * (threads > 1)}"
+    quick = bool(inputs.why) and inputs.coverage.pairs_covered > 0 and (seconds or 0) > LONG
+    return [chosen + time + ("; with --fast a few seconds" if quick else "")]
 
 
 def warnings(inputs: Inputs) -> Iterator[str]:
     """What is wrong with the dictionary, told before a long run."""
     coverage, dim = inputs.coverage, inputs.source.dim
-    if coverage.pairs_covered < 0.2 * coverage.pairs_total:
-        yield "few pairs of the dictionary are in both tables; check letter case and languages"
+    if (folded := _pairs_with_folding(inputs)) is not None:
+        yield (
+            f"{coverage.pairs_covered:,} of {coverage.pairs_total:,} pairs of the dictionary are in both tables as "
+            f"they are spelt; {folded:,} are if letter case is ignored: --fold-case"
+        )
+    elif coverage.pairs_covered < FEW_PAIRS * coverage.pairs_total:
+        yield "few pairs of the dictionary are in both tables; check its languages, or read more words (--max-words)"
     if not inputs.method.finds_pairs and coverage.sources_covered < dim:
         yield (
             f"{coverage.sources_covered:,} source words are few to learn {dim} dimensions from; give more "
             "pairs, or take a method for little dictionaries, such as rapo_semi"
         )
+
+
+def _pairs_with_folding(inputs: Inputs) -> int | None:
+    """How many pairs would be found if letter case were ignored, where that are many more."""
+    coverage = inputs.coverage
+    least = coverage.pairs_covered + OTHER_CASE * coverage.pairs_total
+    if inputs.fold_case or coverage.pairs_total < least or not coverage.pairs_total:
+        return None
+    folded = inputs.train.index(inputs.source, inputs.target, fold_case=True).pairs_covered
+    return folded if folded >= least else None
 
 
 def after(alignment: Alignment, output: Path, seconds: float) -> list[str]:
@@ -91,17 +123,21 @@ def _learnt_from(alignment: Alignment, train: dict[str, Any]) -> str:
 
 
 def _held_out(alignment: Alignment, found: HeldOut) -> str:
-    inputs = alignment.provenance["inputs"]
+    inputs, number = alignment.provenance["inputs"], f"{found.words:,}"
     if inputs["dev"] is not None:
-        where = f"On {found.words:,} words of the dev dictionary"
+        where = f"{number} words of the dev dictionary"
+    elif found.way == "second fit":
+        where = f"{number} dictionary words left out of a second fit"
     else:
-        spelt = ", some only spelt alike," if inputs["spelling"] else ""
-        without = " that a second fit did without," if found.way == "second fit" else ""
-        where = f"On {found.words:,} {'' if without else 'held-out '}dictionary words{without}{spelt}"
-    shares = f"right for {found.p_at_1:.0f} % (first five: {found.p_at_5:.0f} %)"
-    later = ", before these words were learnt too" if found.way == "before they were learnt" else ""
+        where = f"{number} held-out dictionary words"
+    spelt = ", some of them only spelt alike," if inputs["spelling"] and inputs["dev"] is None else ""
+    shares = f"for {found.p_at_1:.1f} % (P@1), and one of the first five for {found.p_at_5:.1f} % (P@5)"
+    if found.way == "before they were learnt":
+        said = f"the first translation was right {shares}, before the last training learnt these words too"
+    else:
+        said = f"the first translation is right {shares}"
     few = "; so few words say little" if found.words < FEW_WORDS else ""
-    return f"{where} the first translation {'was' if later else 'is'} {shares}{later}{few}"
+    return f"On {where}{spelt} {said}{few}"
 
 
 def _agreement(found: Agreement) -> str:

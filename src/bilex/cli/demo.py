@@ -80,7 +80,7 @@ def _claim(output: Path) -> None:
 
 
 def _write(alignment: Alignment, run: Path, lexicon: Path) -> int:
-    """The run and its mutual lexicon; those of a demo before are replaced."""
+    """The run and its lexicon of given and mutual pairs; those of a demo before are replaced."""
     import shutil
 
     from bilex.io.entries import write_entries
@@ -109,4 +109,7 @@ def _print(
         [(t.word, ", ".join(c.word for c in t.candidates)) for t in translations],
         left=2,
     )
-    options.show(f"lexicon: {pairs:,} mutual pairs in {lexicon}\n")
+    given = len(best.given)
+    options.show(
+        f"lexicon: {pairs:,} pairs in {lexicon}, {given:,} given and {pairs - given:,} found in both directions\n"
+    )

@@ -53,7 +53,7 @@ def evaluate(
         hubs = alignment.hubness(retrieval=chosen, direction=direction) if with_hubness else None
     if result.train_overlap:
         options.say(
-            f"warning: {result.train_overlap} of {result.covered} covered source words were trained on or used for "
+            f"warning: {result.train_overlap:,} of {result.covered:,} covered source words were trained on or used for "
             "choices; these figures flatter"
         )
     if as_json:

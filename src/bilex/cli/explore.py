@@ -15,7 +15,7 @@ from bilex.io.standard import STDOUT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bilex.explorer.corrections import Corrections
+    from bilex.run.corrections import Corrections
 
 CORRECTIONS = "corrections.sqlite"
 PORT = 8421  # kept here so that the help need not import it; a test holds it equal to that of bilex.explorer
@@ -59,8 +59,9 @@ def explore(
 ) -> None:
     """Look into the alignment in RUN on a local web page, and accept, reject or correct its translations.
 
-    Only this machine can open the page, unless --host says otherwise. Decisions are kept in the run folder at once.
-    What --export writes is read by `bilex align --train`. End it with Ctrl-C.
+    Only this machine can open the page, unless --host says otherwise. Decisions are kept in the run folder at once:
+    `bilex induce RUN` puts them in, and `bilex align --corrections RUN` learns from them. What --export writes is read
+    by `bilex align --train`. End it with Ctrl-C.
     """
     from bilex.run.folder import describe
 
@@ -79,8 +80,8 @@ def _serve(run: Path, file: Path, host: str, port: int, *, k: int, show: bool, d
 
     server.require_packages()
     from bilex.explorer.app import make_app
-    from bilex.explorer.corrections import Corrections
     from bilex.explorer.explorer import Explorer
+    from bilex.run.corrections import Corrections
 
     kept = Corrections(file)
     bound = server.listen(host, port)
@@ -101,10 +102,11 @@ def _next(file: Path, run: Path) -> list[str]:
     with closing(open_corrections(file, run)) as kept:
         if not any(kept.counts().values()):
             return []
-    elsewhere = "" if file == run / CORRECTIONS else f" --corrections {file}"
+    in_run = file == run / CORRECTIONS
+    elsewhere, learnt = ("", str(run)) if in_run else (f" --corrections {file}", f"{file} --train DICT")
     return [
-        f"a lexicon with them: bilex induce {run} --corrections {file} --output FILE",
-        f"a dictionary for the next bilex align: bilex explore {run}{elsewhere} --export FILE --with-train",
+        f"a lexicon with them: bilex induce {run}{elsewhere} --output FILE",
+        f"an alignment that learns from them: bilex align SOURCE TARGET --corrections {learnt} --output NEW",
     ]
 
 
@@ -142,8 +144,13 @@ def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: boo
 
 def open_corrections(file: Path, run: Path) -> Corrections:
     """The decisions in a file that exists."""
-    from bilex.explorer.corrections import Corrections
+    from bilex.run.corrections import Corrections
 
     if not file.is_file():
         raise ExplorerError(f"{file}: there are no corrections yet; make some with bilex explore {run}")
-    return Corrections(file)
+    return Corrections(file, reading=True)
+
+
+def counted_decisions(counts: dict[str, int]) -> str:
+    """How many there are of each kind."""
+    return ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())

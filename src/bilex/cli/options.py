@@ -101,20 +101,30 @@ def read_table(path: Path, max_words: int | None) -> EmbeddingTable:
 
 
 def read_inputs(
-    source: Path, target: Path, train: Path | None, dev: Path | None, *, max_words: int | None, **more: Any
+    source: Path,
+    target: Path,
+    train: Path | None,
+    dev: Path | None,
+    *,
+    max_words: int | None,
+    corrections: Path | None = None,
+    **more: Any,
 ) -> Inputs:
     """The inputs of an alignment from their files; `more` are those that are in no file."""
     from bilex.fitting.fit import collect
     from bilex.lexicon import Lexicon
+    from bilex.run.decisions import Decisions
 
-    for path in (source, target, train, dev):
+    for path in (source, target, train, dev, corrections):
         if path is not None:
             require_utf8_name(path.resolve())  # the run will name it
+    decided = None if corrections is None else Decisions.read(corrections)
     return collect(
         read_table(source, max_words),
         read_table(target, max_words),
         None if train is None else Lexicon.read(train),
         dev=None if dev is None else Lexicon.read(dev),
+        corrections=decided,
         **more,
     )
 
@@ -149,7 +159,7 @@ def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float],
 def say(*lines: str) -> None:
     """Tell a person something on stderr."""
     for line in lines:
-        click.echo(printable(line, keep="\n"), err=True)
+        click.echo(printable(line, keep="\n"), file=sys.stderr)  # named, so that a bar that is shown makes way for it
 
 
 def warn(*doubts: str) -> None:

@@ -13,6 +13,7 @@ OPTIONS = {
     "align": "bilex align",
     "checksums": "--checksums",
     "cluster": "--cluster",
+    "corrections": "--corrections",
     "dev": "--dev",
     "encoding": "--encoding",
     "fast": "--fast",

@@ -38,5 +38,5 @@ class Training:
 @contextmanager
 def shown(*, verbose: bool) -> Iterator[Training]:
     """The bar, at a terminal only; records go to stderr wherever that leads."""
-    with options.labelled_progress() as show:
+    with options.labelled_progress("getting ready") as show:
         yield Training(show, verbose=verbose)

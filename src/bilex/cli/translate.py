@@ -6,27 +6,29 @@ import functools
 import itertools
 import re
 import sys
+from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 
 from bilex.cli import options
-from bilex.cli.explore import CORRECTIONS, open_corrections
+from bilex.cli.explore import CORRECTIONS, counted_decisions, open_corrections
 from bilex.cli.unknown import about_unknown
 from bilex.io import standard
 from bilex.io.dictionary import ASCII_SPACE
-from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN, files_of, write_entries
+from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN, files_of, fitting, write_entries
 from bilex.io.standard import STDOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from bilex.alignment import Alignment, Entry, Translation
-    from bilex.explorer.corrections import Corrections
+    from bilex.alignment import Alignment, Translation
+    from bilex.entry import Entry
     from bilex.retrieval import Retrieval
     from bilex.retrieval.base import Direction
+    from bilex.run.corrections import Corrections
 
 BATCH = 512
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
@@ -84,13 +86,17 @@ def translate(
 
 @click.command()
 @click.argument("run", type=options.RunPath)
-@click.option("--mutual", is_flag=True, help="Keep only pairs of which each word is the other's best translation.")
+@click.option("--mutual", is_flag=True, help="Keep found pairs only where each word is the other's best translation.")
 @click.option("--max-rank", type=click.IntRange(min=1), help="Consider only the N most frequent words of each table.")
 @click.option("-n", type=click.IntRange(min=1), default=1, show_default=True, help="Translations per word.")
-@click.option("--min-score", type=float, help="Leave out pairs with a lower score.")
+@click.option("--min-score", type=float, help="Leave out found pairs with a lower score.")
+@click.option("--no-given", is_flag=True, help="Do not put the translations of RUN's own dictionary first.")
 @click.option(
-    "--corrections", type=options.FilePath, help="Put the decisions of `bilex explore` in: RUN/corrections.sqlite."
+    "--corrections",
+    type=options.FilePath,
+    help=f"Decisions of `bilex explore` to put in.  [default: RUN/{CORRECTIONS}, if it is there]",
 )
+@click.option("--no-corrections", is_flag=True, help="Put no decisions in.")
 @click.option(
     "--format", "kind", type=click.Choice(FORMATS), help="What to write.  [default: what --output ends in, else tsv]"
 )
@@ -107,7 +113,9 @@ def induce(
     max_rank: int | None,
     n: int,
     min_score: float | None,
+    no_given: bool,
     corrections: Path | None,
+    no_corrections: bool,
     kind: str | None,
     source_language: str,
     target_language: str,
@@ -119,38 +127,47 @@ def induce(
     beta: float,
     device: str,
 ) -> None:
-    """Write the whole lexicon: every source word with its translations, best first.
+    """Write the whole lexicon: every source word with its translations.
 
-    tsv has the columns source, target, score, rank, and is read by `bilex align --train`; jsonl has the same in JSON
-    lines; tmx (1.4b) is for translation tools, stardict for dictionary programs: NAME.ifo with NAME.idx and NAME.dict.
+    First comes what was accepted or corrected in `bilex explore`, then what the dictionary of RUN gives, then what the
+    vectors find, best first. All of the first two are there, also with --mutual and --min-score and if they are more
+    than -n; words that the table does not have come last, and --max-rank leaves them out. What was rejected is left
+    out.
 
-    With --corrections, what was accepted or corrected comes first (without a score, if it was not found), and what was
-    rejected is left out.
+    tsv has the columns source, target, score, rank, origin (accepted, corrected, given, found), and is read by `bilex
+    align --train`; jsonl has the same in JSON lines; tmx (1.4b) is for translation tools, stardict for dictionary
+    programs: NAME.ifo with NAME.idx and NAME.dict. A pair has no score if a word of it has no vector.
     """
     if mutual and n != 1:
-        raise click.UsageError("--mutual keeps one translation per word: leave -n out")
+        raise click.UsageError("--mutual keeps one found translation per word: leave -n out")
+    if corrections is not None and no_corrections:
+        raise click.UsageError("--corrections and --no-corrections exclude each other")
     kind = kind or SUFFIXES.get(output.suffix, "tsv")
     if kind == "stardict" and output.suffix != ".ifo":
         raise click.UsageError("--format stardict writes three files: give --output a name that ends in .ifo")
     languages = _languages(source_language, target_language, direction)
     for path in files_of(output, kind):
         options.check_free(path, force=force)
-    decided = None if corrections is None else open_corrections(corrections, run)
+    decided = None if no_corrections else _decisions(run, corrections)
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     with options.progress("searching") as bar:
         entries = alignment.induce(
-            n=n, mutual=mutual, max_rank=max_rank, direction=direction, retrieval=chosen, progress=bar
+            n=n,
+            mutual=mutual,
+            max_rank=max_rank,
+            direction=direction,
+            given=not no_given,
+            retrieval=chosen,
+            progress=bar,
         )
-    kept = [entry for entry in entries if min_score is None or entry.score >= min_score]
+    if min_score is not None:
+        entries = [entry for entry in entries if entry.origin != "found" or entry.score >= min_score]
     if decided is not None:
-        kept = _corrected(kept, decided, n, direction)
-    elif (run / CORRECTIONS).is_file():
-        options.say(f"decisions in {run / CORRECTIONS} are left aside; --corrections {run / CORRECTIONS} puts them in")
-    left_out = write_entries(output, kept, kind, languages)
-    if left_out:
+        entries = _corrected(alignment, entries, decided, n, direction, chosen)
+    if left_out := write_entries(output, entries, kind, languages):
         options.say(f"{left_out:,} pairs left out: {kind} cannot hold their words")
-    options.say(f"{len(kept) - left_out:,} pairs written to {'standard output' if output == STDOUT else output}")
+    options.say(_written(fitting(entries, kind), output))
 
 
 @click.command()
@@ -178,14 +195,43 @@ def _languages(source: str, target: str, direction: Direction) -> tuple[str, str
     return (source, target) if direction == "forward" else (target, source)
 
 
-def _corrected(entries: list[Entry], decided: Corrections, n: int, direction: Direction) -> list[Entry]:
-    from bilex.explorer.corrected import corrected
+def _decisions(run: Path, file: Path | None) -> Corrections | None:
+    """Those of the file, or those of the run, if there are any; says how many."""
+    if file is None and not (run / CORRECTIONS).is_file():
+        return None
+    decided = open_corrections(file or run / CORRECTIONS, run)
+    if file is None and not any(decided.counts().values()):
+        decided.close()
+        return None
+    way = "" if file else " (--no-corrections leaves them out)"
+    options.say(f"with the decisions in {decided.path}: {counted_decisions(decided.counts())}{way}")
+    return decided
+
+
+def _corrected(
+    alignment: Alignment,
+    entries: list[Entry],
+    decided: Corrections,
+    n: int,
+    direction: Direction,
+    retrieval: Retrieval,
+) -> list[Entry]:
+    from bilex.run.corrected import corrected
+    from bilex.run.given import scored
 
     with closing(decided):
-        options.say(
-            f"with the decisions in {decided.path}: {', '.join(f'{n} {v}' for v, n in decided.counts().items())}"
-        )
-        return corrected(entries, decided, n=n, direction=direction)
+        entries = corrected(entries, decided, n=n, direction=direction)
+    return scored(alignment, entries, direction=direction, retrieval=retrieval)
+
+
+def _written(entries: Sequence[Entry], output: Path) -> str:
+    """How many pairs were written, and how many of them come from where, if not all were found."""
+    from bilex.entry import ORIGINS
+
+    counts = Counter(entry.origin for entry in entries)
+    parts = ", ".join(f"{counts[origin]:,} {origin}" for origin in ORIGINS if counts[origin])
+    where = "standard output" if output == STDOUT else output
+    return f"{len(entries):,} pairs written to {where}{'' if set(counts) <= {'found'} else f': {parts}'}"
 
 
 def _lines() -> Iterator[str]:

@@ -8,7 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-import torch
 from scipy.stats import spearmanr
 
 from bilex.errors import LexiconError
@@ -94,7 +93,7 @@ def similarity(
     cosines = (unit(first[1][list(left)]) * unit(second[1][list(right)])).sum(1)
     if bool((cosines == cosines[0]).all()):
         raise LexiconError(f"all {len(covered)} covered word pairs have the same cosine: nothing to put in order")
-    result = spearmanr(cosines.cpu().numpy(), torch.tensor(scores).numpy())
+    result = spearmanr(cosines.cpu().numpy(), scores)
     return Similarity(
         spearman=float(result.statistic), p_value=float(result.pvalue), covered=len(covered), pairs=len(judgements)
     )

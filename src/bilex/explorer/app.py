@@ -16,12 +16,12 @@ from starlette.exceptions import HTTPException
 from bilex.errors import BilexError, TableError
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
-from bilex.explorer.corrections import LONGEST
 from bilex.explorer.explorer import OTHER, Explorer, NotReadyError
 from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
 from bilex.retrieval.base import Side  # noqa: TC001 (read by FastAPI)
+from bilex.run.corrections import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -85,6 +85,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
                 "through": "subwords" if row is None else "table",
                 "rank": None if row is None else row + 1,
                 "r": round(found.own, views.DIGITS),
+                "given": views.given_view(explorer, side, word, row),
                 "candidates": views.candidates_view(explorer, side, word, row, found),
             }
         )
@@ -92,7 +93,8 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
     @app.get("/api/explain")
     async def explain(word: Word, side: Side, n: Number = 10) -> Response:
         row, vector = await _vector(explorer, side, word)
-        found = await _result(explorer.explain(side, row, vector, n))
+        also = explorer.given_rows(side, word)
+        found = await _result(explorer.explain(side, row, vector, n, also))
         near = await _result(explorer.neighbours(side, row, vector, n))
         own = await asyncio.to_thread(views.personal_view, explorer, side, row)
         return JSONAnswer(

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bilex.evaluation.hubness import describe, occurrences
+from bilex.explorer.words import fold
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import NDArray
     from torch import Tensor
 
+    from bilex.entry import Entry
     from bilex.evaluation.hubness import Hubness
     from bilex.explorer.translations_cache import Best
     from bilex.explorer.words import WordIndex
@@ -35,19 +39,36 @@ class Filter:
     least: float | None = None
     most: float | None = None
     """Bounds of the score."""
+    origin: Literal["given", "found", ""] = ""
     order: Order = "frequency"
     ascending: bool = True
 
 
 class Entries:
-    """Columns over all source words: the best target, its score, the margin to the second, and doubts."""
+    """Columns over all source words: the best target, its score, the margin to the second, and doubts.
 
-    def __init__(self, forward: Best, backward: Best, sources: WordIndex, targets: WordIndex) -> None:
+    given: entries of some rows, by the row, which take the place of what was found. Their score is that of the first,
+    without a margin (infinity) and without doubts.
+    """
+
+    def __init__(
+        self,
+        forward: Best,
+        backward: Best,
+        sources: WordIndex,
+        targets: WordIndex,
+        given: Mapping[int, Sequence[Entry]] | None = None,
+    ) -> None:
         scores = forward.scores.numpy()
+        self.given = given or {}
+        self.is_given = np.zeros(len(scores), dtype=bool)
+        self.is_given[list(self.given)] = True
         self.found = forward.rows
         self.target: NDArray[np.int64] = forward.rows[:, 0].numpy().astype(np.int64)
-        self.score = scores[:, 0]
+        self.score = scores[:, 0].copy()
         self.margin = scores[:, 0] - scores[:, 1] if scores.shape[1] > 1 else np.zeros_like(scores[:, 0])
+        self.score[list(self.given)] = [entries[0].score for entries in self.given.values()]
+        self.margin[self.is_given] = np.inf
         self.mutual = backward.rows[:, 0].numpy()[self.target] == np.arange(len(scores))
         self.chosen = np.bincount(self.target, minlength=len(backward.rows))
         """How many source words each target is the best translation of."""
@@ -60,10 +81,11 @@ class Entries:
     @cached_property
     def doubts(self) -> dict[Doubt, NDArray[np.bool_]]:
         """Which entries there is which doubt about."""
+        margins = self.margin[~self.is_given]
         return {
-            "low_margin": self.margin < np.quantile(self.margin, LOW),
-            "one_sided": ~self.mutual,
-            "hub": self.chosen[self.target] >= HUB,
+            "low_margin": self.margin < (np.quantile(margins, LOW) if len(margins) else -np.inf),
+            "one_sided": ~self.mutual & ~self.is_given,
+            "hub": (self.chosen[self.target] >= HUB) & ~self.is_given,
         }
 
     @cached_property
@@ -91,9 +113,10 @@ class Entries:
             mask &= self.score >= wanted.least
         if wanted.most is not None:
             mask &= self.score <= wanted.most
+        if wanted.origin:
+            mask &= self.is_given if wanted.origin == "given" else ~self.is_given
         if wanted.text:
-            sources, targets = (index.containing(wanted.text) for index in self._words)
-            mask &= sources | targets[self.target]
+            mask &= self._containing(wanted.text)
         rows = self._ordered(wanted.order, wanted.ascending)
         fitting: NDArray[np.int64] = rows[mask[rows]]
         return fitting
@@ -111,6 +134,16 @@ class Entries:
             }
             for row in top.tolist()
         ]
+
+    def _containing(self, text: str) -> NDArray[np.bool_]:
+        """Of each entry, whether a word of it has that text in it."""
+        sources, targets = (index.containing(text) for index in self._words)
+        of_target = targets[self.target] & ~self.is_given
+        folded = fold(text)
+        for row, entries in self.given.items():
+            of_target[row] = any(folded in fold(entry.target) for entry in entries)
+        either: NDArray[np.bool_] = sources | of_target
+        return either
 
     def _ordered(self, order: Order, ascending: bool) -> NDArray[np.int64]:
         """All rows in an order; sorted once."""

@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bilex.alignment import Entry
+from bilex.entry import Entry
 from bilex.explorer.batches import Batches
-from bilex.explorer.corrected import corrected
 from bilex.explorer.entries import Entries
 from bilex.explorer.preparation import Preparation
 from bilex.explorer.search import Query, Ranked, Search, Wanted
 from bilex.explorer.translations_cache import Induced, N
 from bilex.explorer.words import WordIndex
 from bilex.retrieval import CSLS
+from bilex.run.corrected import corrected
+from bilex.run.given import given_entries, scored, with_given
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from concurrent.futures import Future
 
     from torch import Tensor
 
     from bilex.alignment import Alignment
-    from bilex.explorer.corrections import Corrections
     from bilex.retrieval.base import Direction, Side
+    from bilex.run.corrections import Corrections
     from bilex.table import EmbeddingTable
 
 OTHER: dict[Side, Side] = {"source": "target", "target": "source"}
@@ -40,12 +42,12 @@ class Explorer:
     """An alignment with its mapped tables in memory, its search, its induced lexicon and its corrections."""
 
     def __init__(self, alignment: Alignment, corrections: Corrections, *, k: int = 10) -> None:
-        retrieval = CSLS(k=k)
+        self.retrieval = CSLS(k=k)
         self.alignment, self.corrections = alignment, corrections
-        self.index = alignment.index(retrieval)
-        self.search = Search(self.index, retrieval)
+        self.index = alignment.index(self.retrieval)
+        self.search = Search(self.index, self.retrieval)
         self.words: dict[Side, WordIndex] = {side: WordIndex(self.table(side).words) for side in OTHER}
-        self.induced = Induced(self.index, retrieval, alignment.folder)
+        self.induced = Induced(self.index, self.retrieval, alignment.folder)
         self.preparation = Preparation(self.induced)
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
 
@@ -76,9 +78,12 @@ class Explorer:
             return self.search.known(direction, row, best.rows[row, :n].long(), best.scores[row, :n])
         return self._ask(Wanted(other, "best"), Query(vector, n, row))
 
-    def explain(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked]:
-        """The best translations and the nearest words of the other language, with their ranks by score and cosine."""
-        return self._ask(Wanted(OTHER[side], "explained"), Query(vector, n, row))
+    def explain(self, side: Side, row: int | None, vector: Tensor, n: int, also: Iterable[int] = ()) -> Future[Ranked]:
+        """The best translations and the nearest words of the other language, with their ranks by score and cosine.
+
+        also: rows of further candidates.
+        """
+        return self._ask(Wanted(OTHER[side], "explained"), Query(vector, n, row, tuple(also)))
 
     def neighbours(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked]:
         """The nearest words of that language itself."""
@@ -99,18 +104,52 @@ class Explorer:
         return None if best is None else best.rows[rows, 0].tolist()
 
     @cached_property
+    def given(self) -> dict[Side, dict[str, list[str]]]:
+        """What the dictionary gives for each word, by the language of the word."""
+        found: dict[Side, dict[str, list[str]]] = {side: {} for side in OTHER}
+        for side, words in found.items():
+            for entry in given_entries(self.alignment, direction=DIRECTION[side]):
+                words.setdefault(entry.source, []).append(entry.target)
+        return found
+
+    def given_rows(self, side: Side, word: str) -> list[int]:
+        """The rows of what the dictionary gives for a word, as far as it has vectors."""
+        index = self.table(OTHER[side]).index
+        return [index[given] for given in self.given[side].get(word, ()) if given in index]
+
+    def rate(self, side: Side, row: int, candidates: list[int]) -> Ranked | None:
+        """Some candidates of a word with their figures, in the order given; none while these are not ready."""
+        if not all(map(self.search.ready, OTHER)):
+            return None
+        places = torch.tensor(candidates, device=self.alignment.device)
+        scores = self.index.scores(torch.full_like(places, row), places, DIRECTION[side])
+        return self.search.known(DIRECTION[side], row, places, scores)
+
+    @cached_property
     def entries(self) -> Entries:
-        """The induced lexicon."""
+        """The lexicon: what the dictionary gives, and for all other words what was induced."""
         best = self.induced.best
         if len(best) < 2:
             raise NotReadyError("the lexicon is still being induced")
-        return Entries(best["forward"], best["backward"], self.words["source"], self.words["target"])
+        given: dict[int, list[Entry]] = {}
+        for entry in scored(self.alignment, given_entries(self.alignment), retrieval=self.retrieval):
+            if entry.source in self.table("source"):
+                given.setdefault(self.table("source").index[entry.source], []).append(entry)
+        return Entries(best["forward"], best["backward"], self.words["source"], self.words["target"], given)
+
+    def suggestion(self, row: int) -> str:
+        """The translation that the lexicon has for a source word: the first one that is given, or the best found."""
+        given = self.entries.given.get(row)
+        return given[0].target if given else self.table("target").words[int(self.entries.target[row])]
 
     def lexicon(self) -> list[Entry]:
-        """Every source word with its best translation, as far as nothing else was decided."""
+        """Every source word with what is given or its best translation, as far as nothing else was decided."""
         entries, source, target = self.entries, self.table("source").words, self.table("target").words
-        found = zip(source, entries.target.tolist(), entries.score.tolist(), strict=True)
-        return corrected([Entry(word, target[j], score, 1) for word, j, score in found], self.corrections)
+        scores = self.induced.best["forward"].scores[:, 0].tolist()
+        found = zip(source, entries.target.tolist(), scores, strict=True)
+        made = [Entry(word, target[j], score, 1) for word, j, score in found]
+        decided = corrected(with_given(self.alignment, made, n=1, retrieval=self.retrieval), self.corrections)
+        return scored(self.alignment, decided, retrieval=self.retrieval)
 
     def _ask(self, wanted: Wanted, query: Query) -> Future[Ranked]:
         if not self.search.ready(wanted.side):

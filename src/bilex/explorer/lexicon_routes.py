@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
-from bilex.explorer.corrections import LONGEST, LONGEST_NOTE, Verdict
 from bilex.explorer.entries import Doubt, Entries, Filter, Order
+from bilex.explorer.typed import translations
 from bilex.io.dictionary import written_line
 from bilex.io.entries import fits_tsv, tsv_lines
+from bilex.run.corrections import LONGEST, LONGEST_NOTE, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,19 +25,22 @@ if TYPE_CHECKING:
     from bilex.explorer.explorer import Explorer
 
 Bound = Annotated[float | None, Query(allow_inf_nan=False)]
+LONGEST_TYPED = 2000
+"""Characters of all translations that are typed at once; the page knows this number too."""
 Exported = Literal["corrections", "dictionary", "lexicon"]
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Typed = Annotated[str, Field(min_length=1, max_length=LONGEST_TYPED)]
 
 
 class Deciding(BaseModel):
-    """A decision as the page sends it."""
+    """A decision as the page sends it; the target is what was typed, one word or several."""
 
     model_config = ConfigDict(extra="forbid")
 
     source: Text
     suggestion: Text
     verdict: Verdict
-    target: Text | None = None
+    target: Typed | None = None
     note: Annotated[str, Field(max_length=LONGEST_NOTE)] | None = None
 
 
@@ -49,6 +53,7 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
         text: Annotated[str, Query(max_length=LONGEST)] = "",
         status: Verdict | Literal[""] = "",
         doubt: Doubt | Literal["any", ""] = "",
+        origin: Literal["given", "found", ""] = "",
         least: Bound = None,
         most: Bound = None,
         order: Order = "frequency",
@@ -57,7 +62,7 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
     ) -> Response:
         entries = explorer.entries
-        wanted = Filter(text=text, doubt=doubt, least=least, most=most, order=order, ascending=ascending)
+        wanted = Filter(text=text, doubt=doubt, least=least, most=most, origin=origin, order=order, ascending=ascending)
         rows = entries.select(wanted, _with_status(explorer, entries, status) if status else None)
         shown = views.entries_view(explorer, entries, rows[offset : offset + limit].tolist())
         return JSONAnswer({"total": len(rows), "offset": offset, "entries": shown})
@@ -68,11 +73,18 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
 
     @router.post("/decide")
     def decide(deciding: Deciding) -> Response:
+        typed = deciding.target
+        targets = None if typed is None else translations(typed, explorer.table("target"))
+        only_suggested = deciding.verdict == "corrected" and targets == (deciding.suggestion,)
         made = explorer.corrections.decide(
-            deciding.source, deciding.suggestion, deciding.verdict, target=deciding.target, note=deciding.note
+            deciding.source,
+            deciding.suggestion,
+            "accepted" if only_suggested else deciding.verdict,
+            target=targets,
+            note=deciding.note,
         )
-        known = made.target is None or made.target in explorer.table("target")
-        return _answer(decision=views.decision_view(made), known=known)
+        unknown = [target for target in made.targets if target not in explorer.table("target")]
+        return _answer(decision=views.decision_view(made), unknown=unknown)
 
     @router.post("/undo")
     def undo() -> Response:
@@ -103,10 +115,10 @@ def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
 
 def _with_status(explorer: Explorer, entries: Entries, status: Verdict) -> NDArray[np.bool_]:
     """Of each entry, whether that was decided about it; few are decided, so that only these are looked at."""
-    source, target = explorer.table("source"), explorer.table("target")
+    source = explorer.table("source")
     fits = np.full(len(entries), status == "open")
     for (word, suggestion), decision in explorer.corrections.current().items():
         row = source.index.get(word)
-        if row is not None and target.words[entries.target[row]] == suggestion:
+        if row is not None and explorer.suggestion(row) == suggestion:
             fits[row] = decision.verdict == status
     return fits

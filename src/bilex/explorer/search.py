@@ -25,11 +25,15 @@ class Wanted(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A unit row of the shared space, and how many candidates it wants; `row` is its place in its own table, if any."""
+    """A unit row of the shared space, and how many candidates it wants; `row` is its place in its own table, if any.
+
+    `also` are rows to be explained besides, after all others.
+    """
 
     vector: Tensor
     n: int
     row: int | None = None
+    also: tuple[int, ...] = ()
 
 
 class Ranked(NamedTuple):
@@ -81,7 +85,8 @@ class Search:
             rows = best[i, : query.n]
             if key.kind == "explained":
                 nearest = cosines[i].topk(len(rows)).indices
-                rows = torch.cat([rows, nearest[~torch.isin(nearest, rows)]])
+                for more in (nearest, torch.tensor(query.also, dtype=rows.dtype, device=rows.device)):
+                    rows = torch.cat([rows, more[~torch.isin(more, rows)]])
             told.append(_tell(rows, scores[i], cosines[i], penalty, own[i], explained=key.kind == "explained"))
         return told
 

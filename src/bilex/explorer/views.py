@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,11 +14,11 @@ from bilex.explorer.explorer import OTHER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bilex.explorer.corrections import Decision
     from bilex.explorer.entries import Entries
     from bilex.explorer.explorer import Explorer
     from bilex.explorer.search import Ranked
     from bilex.retrieval.base import Side
+    from bilex.run.corrections import Decision
 
 DIGITS = 5
 
@@ -59,6 +60,25 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
             }
         )
     return listed
+
+
+def given_view(explorer: Explorer, side: Side, word: str, row: int | None) -> list[dict[str, Any]]:
+    """What the dictionary gives for a word, in the order of the lexicon; with figures, where both have a vector."""
+    words, rows = explorer.given[side].get(word, []), explorer.given_rows(side, word)
+    found = explorer.rate(side, row, rows) if rows and row is not None else None
+    rated = {} if found is None else {c["word"]: c for c in candidates_view(explorer, side, word, row, found)}
+    decisions = explorer.corrections.current()
+    if side == "target":
+        words = sorted(words, key=lambda given: -rated[given]["score"] if given in rated else math.inf)
+    return [
+        rated.get(given)
+        or {
+            "word": given,
+            **dict.fromkeys(("score", "cosine", "r", "mutual")),
+            "decision": decision_view(decisions.get((word, given) if side == "source" else (given, word))),
+        }
+        for given in words
+    ]
 
 
 def neighbours_view(explorer: Explorer, side: Side, found: Ranked) -> list[dict[str, Any]]:
@@ -105,19 +125,22 @@ def map_view(explorer: Explorer, near: dict[Side, list[int]], word: tuple[Side, 
 
 def entries_view(explorer: Explorer, entries: Entries, rows: Sequence[int]) -> list[dict[str, Any]]:
     """Entries of the lexicon."""
-    source, target = explorer.table("source").words, explorer.table("target").words
-    decisions = explorer.corrections.current()
+    source, decisions = explorer.table("source").words, explorer.corrections.current()
+    known = explorer.table("target")
     return [
         {
             "source": source[i],
-            "target": target[j],
+            "target": target,
+            "more": [entry.target for entry in entries.given.get(i, ())[1:]],
+            "without_vector": [e.target for e in entries.given.get(i, ()) if e.target not in known],
+            "origin": "given" if entries.is_given[i] else "found",
             "rank": i + 1,
             "score": round(float(entries.score[i]), DIGITS),
             "margin": round(float(entries.margin[i]), DIGITS),
             "doubts": [name for name, column in entries.doubts.items() if column[i]],
-            "decision": decision_view(decisions.get((source[i], target[j]))),
+            "decision": decision_view(decisions.get((source[i], target))),
         }
-        for i, j in ((i, int(entries.target[i])) for i in rows)
+        for i, target in ((i, explorer.suggestion(i)) for i in rows)
     ]
 
 
@@ -144,7 +167,7 @@ def decision_view(decision: Decision | None) -> dict[str, Any] | None:
     """A decision that counts."""
     if decision is None or (decision.verdict == "open" and not decision.note):
         return None
-    return {"verdict": decision.verdict, "target": decision.target, "note": decision.note}
+    return {"verdict": decision.verdict, "targets": list(decision.targets), "note": decision.note}
 
 
 def _ranks(found: Ranked, place: int) -> dict[str, int]:

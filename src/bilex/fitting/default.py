@@ -41,11 +41,11 @@ def choose(
             "any of these leave out `fast`"
         )
     if fast:
-        name, why = FAST, "the fast one was asked for"
+        name, why = FAST, "`fast` was given"
     elif source_words is None:
         name, why = UNSUPERVISED, "there is no dictionary"
     elif only_spelling:
-        name, why = SMALL, "there is no dictionary, only words spelt alike"
+        name, why = SMALL, "words spelt alike are the only dictionary"
     elif RapoSemi().is_small(source_words):
         name, why = SMALL, f"the dictionary has {source_words:,} source words with vectors, fewer than {RapoSemi.few:,}"
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from bilex.alignment import Alignment
+from bilex.coverage import Lookup
 from bilex.errors import AlignmentError, SettingsError, TableError
 from bilex.evaluation.held_out import hold_out, measure_agreement, measure_held_out
 from bilex.fitting.default import check_settings, choose
@@ -22,6 +23,8 @@ from bilex.io.inspection import doubtful_order
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
 from bilex.normalize import Normalizer
+from bilex.run.decisions import Decisions
+from bilex.storage.array_form import all_finite
 from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
 from bilex.text.printable import printable
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from bilex.induction.initial import Spelling
     from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.mapping import Mapping
+    from bilex.run.decisions import DecisionsLike
     from bilex.training.checkpoint import Checkpoint
 
 
@@ -54,6 +58,10 @@ class Inputs:
     fold_case: bool
     spelling: Spelling | None = None
     """How words spelt alike came into `train`."""
+    spelt_alike: int = 0
+    """How many pairs at the end of `train` came in so."""
+    corrections: Decisions | None = None
+    """What of the dictionaries is as it was decided in `bilex explore`."""
     why: str | None = None
     """Why it is this method, where none was named."""
 
@@ -100,6 +108,7 @@ class Inputs:
             "target": _describe_table(self.target),
             "train": _describe_lexicon(self.train),
             "dev": None if self.dev is None else _describe_lexicon(self.dev),
+            "corrections": None if self.corrections is None else self.corrections.describe(),
         }
 
 
@@ -115,6 +124,7 @@ def align(
     dev_share: float = 0.1,
     fold_case: bool = False,
     spelling: Spelling | None = None,
+    corrections: DecisionsLike | None = None,
     device: str | None = None,
     trace: Trace | None = None,
     checkpoint: Checkpoint | None = None,
@@ -135,13 +145,17 @@ def align(
     is no way to hand in a test lexicon. With `spelling`, words that both tables have ("identical", or only "numerals")
     are trained on as well.
 
+    `corrections`, a run folder or a file, are decisions of `bilex explore`: pairs that were accepted or corrected are
+    added to `train`, those that were rejected or replaced are taken out; without `train` that is the dictionary of that
+    run. Decisions about source words of a `dev` that is given change `dev` instead.
+
     `alignment.held_out` says how well held-out words are translated, where that can be known at little cost; closed
     forms are fitted a second time for it, without these words, if it is to be `measured`.
     """
     if method is not None:
         method, settings = get_method(method, settings, others=_PARAMETERS), {}
     else:
-        dictionary = train is not None or spelling is not None
+        dictionary = any(given is not None for given in (train, spelling, corrections))
         check_settings(settings, fast=fast, dictionary=dictionary, others=_PARAMETERS)
     inputs = collect(
         EmbeddingTable.of(source),
@@ -155,6 +169,7 @@ def align(
         dev_share=dev_share,
         fold_case=fold_case,
         spelling=spelling,
+        corrections=None if corrections is None else Decisions.of(corrections),
     )
     for doubt in inputs.doubts():
         warnings.warn(doubt, stacklevel=2)
@@ -178,6 +193,7 @@ def collect(
     dev_share: float = 0.1,
     fold_case: bool = False,
     spelling: Spelling | None = None,
+    corrections: Decisions | None = None,
 ) -> Inputs:
     """The inputs of an alignment, checked.
 
@@ -185,11 +201,19 @@ def collect(
     """
     if fast and method is not None:
         raise SettingsError("a method was named, and the fast one asked for: leave `method` out, or `fast`")
-    given, why = train is not None, None
+    if corrections is not None:
+        words = (Lookup(table, fold_case) for table in (source, target))
+        train, dev = corrections.apply(train, dev, *words, fold_case=fold_case)
+        if train is None:
+            raise AlignmentError(
+                f"{corrections.file}: no pair was accepted or corrected, and there is no dictionary beside it; pass "
+                "one as `train`, or leave `corrections` out"
+            )
+    given, why = 0 if train is None else len(train), None
     if spelling is not None:
-        train = _with_spelling(train, source, target, spelling)
+        train = _with_spelling(train, source, target, spelling, corrections)
     if method is None:
-        found = None if train is None else len(train.index(source, target, fold_case=fold_case).gold)
+        found = None if train is None else train.index(source, target, fold_case=fold_case).sources_covered
         method, why = choose(found, only_spelling=not given, fast=fast, settings=settings)
     else:
         method = get_method(method, settings)
@@ -222,6 +246,8 @@ def collect(
         dev_share=dev_share,
         fold_case=fold_case,
         spelling=spelling,
+        spelt_alike=0 if spelling is None else len(train) - given,
+        corrections=corrections,
         why=why,
     )
     inputs.coverage.require_usable(inputs.least_pairs)
@@ -238,14 +264,20 @@ def _name(table: EmbeddingTable, side: str) -> str:
 
 
 def _with_spelling(
-    train: Lexicon | None, source: EmbeddingTable, target: EmbeddingTable, spelling: Spelling
+    train: Lexicon | None,
+    source: EmbeddingTable,
+    target: EmbeddingTable,
+    spelling: Spelling,
+    corrections: Decisions | None,
 ) -> Lexicon:
-    """The train lexicon, and words spelt alike that it has no translation for."""
+    """The train lexicon, and words spelt alike that it has no translation for and nobody has refused."""
     shared, given = same_spelling(source, target, spelling), Lexicon.from_pairs([]) if train is None else train
     if not len(shared):
         what = "no numerals" if spelling == "numerals" else "no words"
         raise AlignmentError(f"the two tables have {what} in common; give a dictionary, or an unsupervised method")
-    return given.union(shared.without_sources(given.sources))
+    refused = () if corrections is None else corrections.refused
+    alike = Lexicon(tuple(pair for pair in shared.without_sources(given.sources) if pair not in refused))
+    return given.union(alike)
 
 
 def fit(
@@ -292,6 +324,7 @@ def fit(
             "protocol": _describe_protocol(inputs, dev),
             "train_coverage": inputs.coverage.to_json(),
             "dev_coverage": None if dev_pairs is None else dev_pairs.to_json(),
+            "spelt_alike": _count_spelt_alike(inputs, train, dev),
             "made_with": _versions(place),
         },
     )
@@ -325,10 +358,19 @@ def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:
     return hold_out(inputs)
 
 
+def _count_spelt_alike(inputs: Inputs, train: Lexicon, dev: Lexicon | None) -> dict[str, int] | None:
+    """How many pairs at the end of each dictionary, as it was split, came in by their spelling."""
+    if inputs.spelling is None:
+        return None
+    alike = set(inputs.train.pairs[len(inputs.train) - inputs.spelt_alike :])
+    return {name: sum(pair in alike for pair in part or ()) for name, part in {"train": train, "dev": dev}.items()}
+
+
 def _check_finite(rows: Tensor, table: EmbeddingTable, side: str) -> None:
     """Readers refuse such numbers; arrays that a program hands in may have them."""
-    wrong = (~rows.isfinite().all(1)).nonzero()[:, 0]
-    if len(wrong):
+    if not all_finite(rows):
+        given = torch.from_numpy(table.rows).isfinite().all(1)  # one such number in a table is one in all centred rows
+        wrong = (~(rows.cpu().isfinite().all(1) if given.all() else given)).nonzero()[:, 0]
         word = table.words[int(wrong[0])]
         raise TableError(f"the {side} table has numbers that are not finite, first in the row of {word!r}; remove it")
 

@@ -100,7 +100,8 @@ def screen(
         if len(texts) < len(block):
             check_counts(path, done + len(texts), count)
         check_words(path, texts, done + 1)
-        with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is counted as such
+        # What is too large for float32 becomes infinite, and is counted as such; NaNs may be signalling ones.
+        with np.errstate(over="ignore", invalid="ignore"):
             gatherer.add(parsed(texts, np.ascontiguousarray(block, dtype=np.float32), done + 1), (done + 1) / count)
         done += len(block)
         if gatherer.full:

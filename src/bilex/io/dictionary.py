@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bilex.errors import LexiconError, SettingsError
 from bilex.storage.files import replacing
+from bilex.text.words import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 Separator = Literal["auto", "tab", "comma", "space"]
 Pairs = tuple[tuple[str, str], ...]
 ASCII_SPACE = " \t\n\r\v\f"
+LONGEST_LINE = 1 << 20
+"""Characters; with two words, and notes on them, it has far less."""
 MUSE_NAME = re.compile(r"[a-z]{2}-[a-z]{2}\.(?:0-5000|5000-6500)\.txt")
 
 
@@ -99,6 +102,7 @@ class _Reader:
         body = text.removeprefix("\ufeff").removesuffix("\n")
         lines = body.split("\n") if body else []
         filled = {number: line for number, line in enumerate(lines, start=1) if line.strip(ASCII_SPACE)}
+        self._require_lines(filled)
         separator = self._detect(filled) if self.separator == "auto" else self.separator
         data = {number: line for number, line in filled.items() if not self._is_comment(line, separator)}
         columns = [self._fields(number, line, separator) for number, line in data.items()]
@@ -117,6 +121,12 @@ class _Reader:
             byte_order_mark=text.startswith("\ufeff"),
         )
         return tuple((fields[0], fields[1]) for fields in columns), report
+
+    def _require_lines(self, filled: Mapping[int, str]) -> None:
+        """Before a line is taken apart: of megabytes it would take gigabytes."""
+        for number, line in filled.items():
+            if len(line) > LONGEST_LINE:
+                raise self._error(number, f"a line of {len(line):,} characters, {quoted(line)}")
 
     def _is_comment(self, line: str, separator: str) -> bool:
         if not self.comment or not line.startswith(self.comment):

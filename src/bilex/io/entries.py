@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bilex.io import standard
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from bilex.alignment import Entry
+    from bilex.entry import Entry
 
 FORMATS = ("tsv", "jsonl", "tmx", "stardict")
 SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".ifo": "stardict"}
@@ -38,13 +39,18 @@ def write_entries(
 
     languages: codes of source and target, for tmx and stardict. Of stardict, `path` is the .ifo file.
     """
-    fits = {"tsv": fits_tsv, "tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
-    kept = entries if fits is None else [entry for entry in entries if fits(entry)]
+    kept = fitting(entries, kind)
     if kind == "stardict":
         write_stardict(path, kept, languages)
     else:
         _write_lines(path, tmx_lines(kept, languages) if kind == "tmx" else _LINES[kind](kept))
     return len(entries) - len(kept)
+
+
+def fitting(entries: Sequence[Entry], kind: str) -> Sequence[Entry]:
+    """Those entries whose words a format can hold."""
+    fits = {"tsv": fits_tsv, "tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
+    return entries if fits is None else [entry for entry in entries if fits(entry)]
 
 
 def _write_lines(path: Path, lines: Iterator[str]) -> None:
@@ -61,10 +67,12 @@ def fits_tsv(entry: Entry) -> bool:
 
 
 def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
-    """A lexicon as text with tabs, line by line; its entries must fit."""
-    yield "# source\ttarget\tscore\trank\n"
+    """A lexicon as text with tabs, line by line; its entries must fit. Where there is no score its cell is empty."""
+    yield "# source\ttarget\tscore\trank\torigin\n"
     for number, entry in enumerate(entries, 1):
-        yield written_line(number, entry.source, entry.target, f"{entry.score:.6f}", str(entry.rank))
+        pair = written_line(number, entry.source, entry.target).removesuffix("\n")
+        score = "" if math.isnan(entry.score) else f"{entry.score:.6f}"
+        yield f"{pair}\t{score}\t{entry.rank}\t{entry.origin}\n"
 
 
 def _jsonl(entries: Sequence[Entry]) -> Iterator[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from bilex.alignment import Entry
+    from bilex.entry import Entry
     from bilex.io.contents import Contents
     from bilex.lexicon import Lexicon
     from bilex.table import EmbeddingTable

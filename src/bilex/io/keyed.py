@@ -65,9 +65,12 @@ class KeyedSubwords:
     def __call__(self, word: str) -> NDArray[np.float32]:
         """The vector, (d,)."""
         try:
-            return np.array(self.keyed.get_vector(word), np.float32)
+            vector = np.array(self.keyed.get_vector(word), np.float32)
         except KeyError:  # no n-gram of the word is known
             return np.zeros(self.keyed.vector_size, np.float32)
+        if not np.isfinite(vector).all():
+            raise TableError(f"the subwords of {word!r} have numbers that are not finite: damaged; download them again")
+        return vector
 
 
 def import_gensim(module: str, purpose: str) -> Any:

@@ -28,7 +28,7 @@ LONGEST_HEADER = 100 << 20
 
 
 def read_native(path: Path, *, max_words: int | None = None) -> Contents:
-    """Open a table; float32 rows are mapped copy-on-write, so a large file opens at once and is never changed."""
+    """Open a table; float32 rows are mapped copy-on-write, so a large file is looked through once and never changed."""
     if max_words is not None and max_words < 1:
         raise TableError(f"{path}: asked to read {max_words} words; `max_words` must be at least 1")
     header, start = read_header(path)
@@ -40,6 +40,7 @@ def read_native(path: Path, *, max_words: int | None = None) -> Contents:
     if len(words) != len(rows):
         raise TableError(f"{path}: damaged, {len(words):,} words and {len(rows):,} rows; write it again")
     rows = np.require(rows[:max_words], np.float32, ["C", "A"])
+    check_finite(path, rows)
     return Contents("safetensors", words[:max_words], rows, ReadReport(len(rows), len(rows), unit="row"))
 
 
@@ -81,6 +82,17 @@ def read_header(path: Path) -> tuple[dict[str, Any], int]:
     if metadata.get("version") != METADATA["version"]:
         raise TableError(f"{path}: table of version {metadata.get('version')}, needed version 1; update bilex")
     return header, 8 + length
+
+
+def check_finite(path: Path, rows: NDArray[np.float32]) -> None:
+    """Refuse numbers that bilex would not have written."""
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        if not np.isfinite([block.min(), block.max()]).all():
+            row = start + int(np.isfinite(block).all(axis=1).argmin()) + 1
+            raise TableError(
+                f"{path}: damaged, it has numbers that are not finite, first in row {row:,}; download or write it again"
+            )
 
 
 def map_tensor(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from bilex.alignment import Entry
+    from bilex.entry import Entry
 
 SUFFIXES = (".ifo", ".idx", ".dict")
 LONGEST = 255
@@ -53,10 +53,13 @@ def write_stardict(path: Path, entries: Iterable[Entry], languages: tuple[str, s
 
 
 def contents(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
-    """The records of the .idx in their order, and the .dict; an article has the translations, best first, in lines."""
+    """The records of the .idx in their order, and the .dict; an article has the translations, best first, in lines.
+
+    A translation that was not found but given says so: `le [given]`.
+    """
     targets: dict[str, list[str]] = {}
     for entry in entries:
-        targets.setdefault(entry.source, []).append(entry.target)
+        targets.setdefault(entry.source, []).append(_line(entry))
     index, articles = [], bytearray()
     for word in sorted(targets, key=order):
         article = "\n".join(targets[word]).encode()
@@ -65,6 +68,10 @@ def contents(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
         if len(articles) >= LARGEST:
             raise LexiconError("larger than a StarDict dictionary can be (4 GB); keep fewer translations (`n`)")
     return index, bytes(articles)
+
+
+def _line(entry: Entry) -> str:
+    return entry.target if entry.origin == "found" else f"{entry.target} [{entry.origin}]"
 
 
 def order(word: str) -> tuple[bytes, bytes]:

@@ -12,7 +12,7 @@ from bilex import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bilex.alignment import Entry
+    from bilex.entry import Entry
 
 FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 """Characters that XML 1.0 cannot hold, not even escaped."""
@@ -24,7 +24,7 @@ def fits_tmx(entry: Entry) -> bool:
 
 
 def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[str]:
-    """The file line by line: one unit for each pair, with its score, where it has one, and rank as properties.
+    """The file line by line: one unit for each pair, with its score, where it has one, rank and origin as properties.
 
     languages: codes of source and target as of BCP 47, such as en and pt-BR; und where it is not known.
     """
@@ -37,7 +37,7 @@ def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[
     for entry in entries:
         score = "" if math.isnan(entry.score) else f'<prop type="x-score">{entry.score:.6f}</prop>'
         yield (
-            f'<tu>{score}<prop type="x-rank">{entry.rank}</prop>'
+            f'<tu>{score}<prop type="x-rank">{entry.rank}</prop><prop type="x-origin">{entry.origin}</prop>'
             f"<tuv xml:lang={source}><seg>{escape(entry.source)}</seg></tuv>"
             f"<tuv xml:lang={target}><seg>{escape(entry.target)}</seg></tuv></tu>\n"
         )

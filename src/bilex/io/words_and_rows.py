@@ -130,6 +130,8 @@ class RowStore:
 
     def append(self, block: NDArray[np.float32], expected: int) -> None:
         """Add a block; `expected` is the guess of the final number of rows."""
+        if not len(block):
+            return
         end = self._filled + len(block)
         if self._filled == 0 and expected <= end:
             self._rows = np.require(block, requirements=["C", "W"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bilex.errors import AlignmentError
 from bilex.linalg.procrustes import procrustes_bases
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method
@@ -29,6 +30,12 @@ class Procrustes(Method):
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
         """W = U Vᵀ of the singular value decomposition of Xᵀ Z over the pairs."""
         u, v = procrustes_bases(x[pairs[:, 0]], z[pairs[:, 1]], determined=True)
+        if not u.shape[1]:
+            raise AlignmentError(
+                f"{self.name}: the train pairs ({len(pairs):,}) have no direction in common, for their vectors are "
+                f"zero once they are normalized ({','.join(self.normalize)}); use larger tables or more pairs, or "
+                "leave the centring out: normalize=unit"
+            )
         if u.shape[1] == x.shape[1]:
             return LinearMapping(source_matrix=u @ v.T)
         return LinearMapping(source_matrix=u.contiguous(), target_matrix=v.contiguous())

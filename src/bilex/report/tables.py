@@ -144,7 +144,11 @@ def versions_table(made_with: dict[str, Any]) -> Table:
 def files_table(inputs: dict[str, Any]) -> Table:
     """Files by name and hash, not by folder."""
     parts = {part: inputs.get(part) or {} for part in ("source", "target", "train", "dev")}
-    rows = [row(part, bare_name(d["file"]), d["sha256"][:HASH_DIGITS]) for part, d in parts.items() if d.get("file")]
+    rows = [
+        row(part, bare_name(d["file"]), (d["sha256"] or "unknown")[:HASH_DIGITS])
+        for part, d in parts.items()
+        if d.get("file")
+    ]
     note = f"The first {HASH_DIGITS} digits of SHA-256."
     return Table("files", "Files", ("part", "file", "SHA-256"), tuple(rows), (note,), left=3)
 

@@ -164,6 +164,16 @@ class Index:
         self._keep(side, known)
         return found
 
+    def scores(self, rows: Tensor, places: Tensor, direction: Direction = "forward") -> Tensor:
+        """The score of each row with one candidate, to the bits of `topk`.  rows, places, result: (p,)."""
+        side = _candidates(direction)
+        candidates, others = self._tables(side)
+        queries = unit(others[rows])
+        scores = self.retrieval.factor * products(queries, candidates, places[:, None].to(torch.int32))[:, 0]
+        for loss in (self._penalties_of(side, places), self._own(queries, direction, rows)):
+            scores = scores if loss is None else scores - loss
+        return scores
+
     def prepare(self, *, progress: Progress | None = None) -> None:
         """Compute the penalties of both tables, in one go where neither's are known."""
         if self.penalties or self.partial:
@@ -251,9 +261,15 @@ class Index:
         if not self.retrieval.symmetric:
             return None
         side: Side = "source" if direction == "forward" else "target"
-        own, others = self._tables(side)
-        if rows is None or self._few(side, len(rows)):
-            return self.retrieval.penalty(queries if rows is None else own[rows], others, budget=self.budget)
+        if rows is None:
+            return self.retrieval.penalty(queries, self._tables(side)[1], budget=self.budget)
+        return self._penalties_of(side, rows)
+
+    def _penalties_of(self, side: Side, rows: Tensor) -> Tensor | None:
+        """The penalties of some rows of one table; where they are few, only these are computed."""
+        candidates, others = self._tables(side)
+        if self._few(side, len(rows)):
+            return self.retrieval.penalty(candidates[rows], others, budget=self.budget)
         known = self.penalty(side)
         return None if known is None else known[rows]
 

@@ -27,6 +27,7 @@ from bilex.normalize import Normalizer
 from bilex.retrieval.base import SIDES
 from bilex.run.files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
 from bilex.run.form import FORMAT, Description
+from bilex.run.given import given_pairs
 from bilex.run.replaceable import check_replaceable
 from bilex.storage.array_file import read_arrays
 from bilex.storage.array_form import all_finite
@@ -94,6 +95,14 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
         raise AlignmentError(f"{path}: cannot be written: {reason}; no run was left behind") from error
 
 
+def dictionary(path: str | PathLike[str]) -> Lexicon | None:
+    """What a run was given to learn from, if anything, without its tables; a dev dictionary of its own is not."""
+    path, description = Path(path), describe(path)
+    apart = description["inputs"]["dev"] is not None
+    found = given_pairs(_load_train(path, description), None if apart else _load_dev(path), description)
+    return found if len(found) else None
+
+
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
     """Open a run folder, if it is as it was saved and everything in it is in the form that it has to be."""
     from bilex.fitting.fit import choose_device
@@ -111,7 +120,7 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
             target_normalizer=normalizers[1],
             mapping=mapping,
             train=_load_train(path, description),
-            dev=Lexicon.read(path / DEV, separator="tab") if (path / DEV).exists() else None,
+            dev=_load_dev(path),
             trace=Trace.read(path / TRACE),
             provenance={name: value for name, value in description.items() if name not in _OWN},
             device=place,
@@ -145,14 +154,15 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
 
 def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:
     file, told = path / f"{side}.safetensors", description["inputs"][side]
-    table = EmbeddingTable.read(file)
+    try:
+        table = EmbeddingTable.read(file)
+    except TableError as error:
+        raise AlignmentError(f"{error} (it is a file of a run: {AGAIN})") from error
     if (len(table), table.dim) != (told["words"], told["dim"]):
         raise AlignmentError(
             f"{file}: has {len(table):,} words of {table.dim} dimensions, and the run was made of {told['words']:,} of "
             f"{told['dim']}; {AGAIN}"
         )
-    if not all_finite(torch.from_numpy(table.rows)):
-        raise AlignmentError(f"{file}: damaged, it has numbers that are not finite; {AGAIN}")
     subwords = description["subwords"][side]
     return table if subwords is None else dataclasses.replace(table, subwords=LaterSubwords(Path(subwords), table.dim))
 
@@ -162,6 +172,10 @@ def _load_train(path: Path, description: dict[str, Any]) -> Lexicon:
     if description["inputs"]["train"]["pairs"] == 0:
         return Lexicon.from_pairs([])
     return Lexicon.read(path / TRAIN, separator="tab")
+
+
+def _load_dev(path: Path) -> Lexicon | None:
+    return Lexicon.read(path / DEV, separator="tab") if (path / DEV).exists() else None
 
 
 def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:

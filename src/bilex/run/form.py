@@ -34,6 +34,16 @@ class Dictionary(TypedDict):
     pairs: Count
 
 
+class Decisions(TypedDict):
+    """Decisions of `bilex explore` that were learnt from; the hash is of what they say."""
+
+    file: str | None
+    sha256: Hash
+    accepted: Count
+    rejected: Count
+    corrected: Count
+
+
 class Inputs(TypedDict):
     """All that decides the result: what `fitting.Inputs.describe` gives."""
 
@@ -47,6 +57,14 @@ class Inputs(TypedDict):
     target: Table
     train: Dictionary
     dev: Dictionary | None
+    corrections: NotRequired[Decisions | None]
+
+
+class SpeltAlike(TypedDict):
+    """How many pairs at the end of each dictionary came in because both words are spelt alike."""
+
+    train: Count
+    dev: Count
 
 
 class Coverage(TypedDict):
@@ -93,4 +111,5 @@ class Description(TypedDict):
     dev_coverage: Coverage | None
     held_out: NotRequired[HeldOut | None]
     agreement: NotRequired[Agreement | None]
+    spelt_alike: NotRequired[SpeltAlike | None]
     made_with: Versions

@@ -57,6 +57,6 @@ def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     """The parameters that differ, as messages name them."""
     here, there = (from_json(to_json(description)) for description in (here, there))
     for known in (there, here):  # where a file lies does not matter, what is in it does
-        for part in ("source", "target", "train", "dev"):
+        for part in ("source", "target", "train", "dev", "corrections"):
             (known.get(part) or {}).pop("file", None)
     return [f"`{key}`" for key in here if here[key] != there.get(key)]

@@ -42,7 +42,7 @@ def check_replaceable(path: Path, place: Path | None = None) -> None:
 
 def _decisions(file: Path) -> int | None:
     """How many a person has made; none where a program has the file open, or was killed while it had."""
-    from bilex.explorer.corrections import Corrections
+    from bilex.run.corrections import Corrections
 
     if file.with_name(f"{file.name}-shm").exists():
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -165,9 +166,12 @@ def check_at_least_one(**numbers: int | None) -> None:
 
 def _parse_number(text: str, kind: type[int] | type[float]) -> int | float:
     try:
-        return kind(text)
+        number = kind(text)
     except ValueError:
         raise ValueError("needed a whole number" if kind is int else "needed a number") from None
+    if isinstance(number, float) and not math.isfinite(number):
+        raise ValueError("needed a finite number")
+    return number
 
 
 def _parse_choice(text: str, choices: tuple[Any, ...]) -> Any:

@@ -40,7 +40,7 @@ def read_settings(path: Path) -> MethodSettings:
     """Read the file; numbers, true, false and lists may stand there without quotes."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"{path}: cannot be read: {error}; needed a file such as bilex tune writes") from error
     method, settings = found.get("method"), found.get("settings", {})
     if not isinstance(method, str) or not isinstance(settings, dict) or found.keys() - {"method", "settings"}:

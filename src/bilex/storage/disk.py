@@ -27,6 +27,14 @@ def special(path: Path) -> str | None:
     return None if stat.S_ISREG(mode) else next((kind for test, kind in kinds.items() if test(mode)), "a device")
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; there is none of a name that the system does not take."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def require_regular(path: Path) -> None:
     """OSError for anything but a regular file, before it is opened."""
     if (kind := special(path)) is not None:

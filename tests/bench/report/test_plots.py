@@ -12,6 +12,8 @@ from bilex.errors import MissingExtraError
 from bilex.page.charts import LINES
 from bilex.page.plots import COLOURS, draw, inline
 
+SVG = "{http://www.w3.org/2000/svg}"
+
 
 def names(grid):
     return [chart.name for chart in charts(grid)]
@@ -94,12 +96,27 @@ def test_the_same_results_give_the_same_file(mixed):
         ElementTree.fromstring(svg)
 
 
+def test_epochs_are_whole_numbers(mixed):
+    groups = ElementTree.fromstring(draw(training(mixed))).iter(f"{SVG}g")
+    axis = next(group for group in groups if group.get("id") == "matplotlib.axis_1")
+    assert ["".join(text.itertext()).strip() for text in axis.iter(f"{SVG}text")] == ["0", "1", "2", "3", "epoch"]
+
+
+def test_each_line_has_its_colour(mixed):
+    """Also in the next panel."""
+    chart = bands(mixed)
+    labels = {line.label for _, lines in chart.panels for line in lines}
+    svg = draw(chart).lower()
+    assert [colour.lower() in svg for colour in COLOURS] == [i < len(labels) for i in range(LINES)]
+    assert len(labels) > 1
+
+
 def test_hostile_names_are_text(cell, grid_of, hostile):
     strange = [hostile, "\N{HIRAGANA LETTER A}", "_hidden", "$\\frac{"]
     grid = grid_of(*(cell(name, method="rapo", right=range(9 + i)) for i, name in enumerate(strange)))
     for chart in charts(grid):
         root = ElementTree.fromstring(draw(chart))
-        found = {"".join(text.itertext()).strip() for text in root.iter("{http://www.w3.org/2000/svg}text")}
+        found = {"".join(text.itertext()).strip() for text in root.iter(f"{SVG}text")}
         assert set(strange) <= found
 
 
@@ -117,7 +134,7 @@ def test_a_plot_inside_a_page_has_ids_of_its_own_and_no_links(mixed):
 def test_labels_of_points_do_not_lie_on_each_other(cell, grid_of):
     grid = grid_of(*(cell(f"a system {i}", right=range(20), seconds=10.0 + i / 100) for i in range(6)))
     root = ElementTree.fromstring(draw(cost(grid)))
-    labels = [text for text in root.iter("{http://www.w3.org/2000/svg}text") if "a system" in "".join(text.itertext())]
+    labels = [text for text in root.iter(f"{SVG}text") if "a system" in "".join(text.itertext())]
     places = [text.get("transform") or (text.get("x"), text.get("y")) for text in labels]
     assert len(places) == len(set(places)) == 6
 

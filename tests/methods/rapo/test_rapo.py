@@ -3,8 +3,10 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bilex import SettingsError, get_method
+from bilex.errors import CheckpointError
 from bilex.normalize import unit
-from bilex.training.checkpoint import NO_CHECKPOINT
+from bilex.storage.array_file import read_arrays, write_arrays
+from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT
 from bilex.training.trace import Trace
 
 QUICK = {"epochs": "2", "batch": "32", "hard": "8", "random": "8", "learning_rate": "0.01", "tau_source": "0.5"}
@@ -52,6 +54,25 @@ def test_killed_and_resumed_is_the_same_to_the_bit(given, check_resuming, settin
     whole = check_resuming(lambda **more: fit(given, **more, **settings))
     refitted = sum(record["stage"] == "refit" for record in whole.records)
     assert refitted == (1 if "learning_rate" in settings else 4)
+
+
+class PowerCutError(Exception):
+    """The power cut."""
+
+
+@pytest.mark.parametrize("records", ["[]", '[{"stage": "choose", "epoch": 9}]', '[{"stage": "choose", "epoch": 0}]'])
+def test_a_checkpoint_without_the_record_of_the_chosen_epoch(given, tmp_path, records):
+    def stop(record):
+        if record.get("epoch") == 2:
+            raise PowerCutError
+
+    more = {"learning_rate": "0"}  # so that the start is the best
+    with pytest.raises(PowerCutError):
+        fit(given, trace=Trace(stop, folder=tmp_path), **more)
+    arrays, notes = read_arrays(tmp_path / CHECKPOINT)
+    write_arrays(tmp_path / CHECKPOINT, arrays, {**notes, "records": records})
+    with pytest.raises(CheckpointError, match=r"damaged, or of another method \(KeyError.*remove .* and align again"):
+        fit(given, trace=Trace(folder=tmp_path), **more)
 
 
 def test_projections_stay_orthogonal(given):
@@ -151,7 +172,7 @@ BAD = [
     ({"start": "vecmpa"}, "did you mean 'vecmap'"),
     ({"normalize": "unit,center"}, "let normalize end in unit"),
     ({"normalize": ""}, "let normalize end in unit"),
-    ({"learning_rate": "nan"}, "learning_rate=nan; needed at least 0"),
+    ({"learning_rate": "nan"}, "learning_rate='nan': needed a finite number"),
     *[({name: "0"}, f"{name}=0; needed") for name in ("context_cap", "batch", "patience", "smooth", "k")],
     *[({name: "-1"}, f"{name}=-1") for name in ("hard", "random", "warm_up", "epochs", "lambda_1", "lambda_2")],
     ({"activation": "relu"}, "needed one of linear, tanh, sigmoid, none"),

@@ -100,6 +100,18 @@ def test_dev_is_smoothed():
     assert run(dev=[0.1, 0.9, 0.1, 0.1, 0.6, 0.6, 0.6], smooth=3)[1] == 6
 
 
+@pytest.mark.parametrize(
+    ("stage", "label"), [("choose", "epoch {} of at most 2"), ("refit", "last training, epoch {} of 2")]
+)
+def test_the_last_training_is_told_from_the_first(stage, label):
+    told = []
+    trace = Trace(watcher=lambda name, share: told.append((name, share)))
+    schedule = Schedule(pairs=10, epochs=2, planned=2, batch=5, learning_rate=0.1, decay=False, patience=5, smooth=1)
+    generator = torch.Generator().manual_seed(0)
+    train(Toy(generator), schedule, generator=generator, trace=trace, stage={"stage": stage}, state=None)
+    assert told == [(label.format(number), share) for number, share in ((1, 0.25), (1, 0.5), (2, 0.75), (2, 1))]
+
+
 def test_no_epochs():
     learner, best, trace = run(epochs=0)
     assert (best, len(trace.records)) == (0, 1)
@@ -173,6 +185,7 @@ def test_damaged_arrays_are_refused(checkpoint, damages):
         ("best_epoch", True),
         ("best", None),
         ("best", "x"),
+        ("stage", 1.5),
     ],
 )
 def test_damaged_values_are_refused(checkpoint, name, value):
@@ -182,6 +195,13 @@ def test_damaged_values_are_refused(checkpoint, name, value):
         write_arrays(checkpoint, arrays, {**notes, "values": json.dumps(change)})
         with pytest.raises(CheckpointError, match="damaged, or of another method"):
             run(dev=[0.1] * 7, folder=checkpoint.parent)
+
+
+@pytest.mark.parametrize("name", ["dev", "refresh_seconds", "more"])
+def test_figures_of_any_name_do_no_harm(checkpoint, name):
+    arrays, notes = read_arrays(checkpoint)
+    write_arrays(checkpoint, arrays, {**notes, "values": json.dumps({**json.loads(notes["values"]), name: 0.5})})
+    assert run(dev=[0.1] * 7, folder=checkpoint.parent)[1] == 0
 
 
 def untimed(record):

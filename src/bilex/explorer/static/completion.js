@@ -5,9 +5,12 @@ import { h, word } from "./dom.js";
 
 let made = 0;
 
+// All but the last of several words, with what is between them.
+const BEFORE_LAST = /^.*[,;、，；]\s*/s;
+
 // `side()` says of which language the words are; `choose(text, typed)` is called when one is taken: from the list, or as
-// it was typed.
-export function completion(input, side, choose) {
+// it was typed. With `several` the field holds words with commas or semicolons between them, and the last is completed.
+export function completion(input, side, choose, { several = false } = {}) {
   const id = `completions-${(made += 1)}`;
   const list = h("ul", { id, role: "listbox", class: "completions", hidden: true, "aria-label": "Completions" });
   input.after(list);
@@ -17,12 +20,17 @@ export function completion(input, side, choose) {
   let active = -1;
   let asking = null;
 
+  function before() {
+    return (several && BEFORE_LAST.exec(input.value)?.[0]) || "";
+  }
+
   async function ask() {
     asking?.abort();
-    if (!input.value.trim()) return close();
+    const text = input.value.slice(before().length);
+    if (!text.trim()) return close();
     asking = new AbortController();
     try {
-      show(await get("complete", { text: input.value, side: side(), n: 12 }, asking.signal));
+      show(await get("complete", { text, side: side(), n: 12 }, asking.signal));
     } catch (error) {
       if (error.name !== "AbortError") close();
     }
@@ -57,7 +65,7 @@ export function completion(input, side, choose) {
 
   function take(text, typed) {
     asking?.abort();
-    input.value = text;
+    input.value = typed ? text : before() + text;
     close();
     choose(text, typed);
   }

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { completion } from "./completion.js";
-import { h, say, word } from "./dom.js";
+import { h, listed, say, word } from "./dom.js";
 import { inField, keyOf } from "./keys.js";
 
 const KEYS = { a: "accepted", r: "rejected", c: "corrected" };
@@ -17,14 +17,21 @@ export function onDecision(listener, signal) {
 export async function decide(pair, verdict, more = {}) {
   try {
     const answer = await post("decide", { ...pair, verdict, ...more });
-    if (!answer.known) say(`${verdict}; note that ${more.target} is not in the target table, so that align cannot learn from it`);
-    else say(`${pair.source} – ${more.target ?? pair.suggestion}: ${verdict === "open" ? "open again" : verdict}`);
+    const right = answer.decision?.targets.length ? answer.decision.targets.join(", ") : pair.suggestion;
+    say([`${pair.source} – ${right}: ${answer.decision?.verdict ?? "open again"}`, ...notes(answer.unknown)].join("; "));
     announce(pair, answer);
     return true;
   } catch (error) {
     say(error.message);
     return false;
   }
+}
+
+// Words that no vector is known of stay in the lexicon all the same.
+function notes(unknown) {
+  if (!unknown.length) return [];
+  const [are, them] = unknown.length > 1 ? ["are", "them"] : ["is", "it"];
+  return [`note that ${unknown.join(", ")} ${are} not in the target table: align cannot learn from ${them}`];
 }
 
 export async function undo() {
@@ -91,7 +98,7 @@ function redraw(cell, pair, decision) {
       "aria-label": `${label} ${pair.source} – ${pair.suggestion}`, onclick: () => act(pair, verdict, cell.decision),
     }, label));
   const told = [];
-  if (decision?.verdict === "corrected") told.push("→ ", word(decision.target));
+  if (decision?.verdict === "corrected") told.push("→ ", listed(decision.targets));
   if (decision?.note) told.push(" ", h("q", { dir: "auto", class: "note" }, decision.note));
   const focused = cell.contains(document.activeElement) ? [...cell.querySelectorAll("button")].indexOf(document.activeElement) : -1;
   cell.replaceChildren(...buttons, h("span", { class: "told" }, told));
@@ -106,15 +113,16 @@ async function act(pair, verdict, decision) {
 }
 
 function correct(pair, decision) {
-  const target = h("input", { id: "right", dir: "auto", maxlength: 200, required: true, spellcheck: "false", autocomplete: "off" });
+  const target = h("input", { id: "right", dir: "auto", maxlength: 2000, required: true, "aria-describedby": "several", spellcheck: "false", autocomplete: "off" });
   const note = h("textarea", { id: "note", dir: "auto", maxlength: 2000, rows: 2 });
-  target.value = decision?.target ?? "";
+  target.value = decision?.targets.join(", ") ?? "";
   note.value = decision?.note ?? "";
   const back = document.activeElement;
   const form = h("form", { method: "dialog" },
     h("h2", { id: "correct-title" }, "Right translation of ", word(pair.source)),
     h("p", {}, "Suggested: ", word(pair.suggestion)),
     h("label", { for: "right" }, "Translation"), h("div", { class: "field" }, target),
+    h("p", { id: "several", class: "soft" }, "Several translations: put commas or semicolons between them."),
     h("label", { for: "note" }, "Note"), note,
     h("div", { class: "actions" },
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
@@ -131,12 +139,12 @@ function correct(pair, decision) {
       const same = noteOnly || right === pair.suggestion;
       const verdict = noteOnly ? decision?.verdict ?? "open" : same ? "accepted" : "corrected";
       const more = { note: note.value.trim() };
-      if (verdict === "corrected") more.target = noteOnly ? decision.target : right;
+      if (verdict === "corrected" && !noteOnly) more.target = right;
       saved = await decide(pair, verdict, more);
       if (saved) dialog.close();
     };
     document.body.append(dialog);
-    completion(target, () => "target", (_, typed) => { if (typed) finish(false); });
+    completion(target, () => "target", (_, typed) => { if (typed) finish(false); }, { several: true });
     note.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) finish(false); });
     dialog.showModal();
     target.focus();

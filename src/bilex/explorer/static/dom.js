@@ -15,6 +15,11 @@ export function word(text, attributes = {}) {
   return h("bdi", { dir: "auto", class: "word", ...attributes }, text);
 }
 
+// Words with commas between them.
+export function listed(words, shown = word) {
+  return words.flatMap((text, i) => [i ? ", " : "", shown(text)]);
+}
+
 export function wordLink(text, side) {
   return h("a", { href: wordAddress(text, side) }, word(text));
 }
@@ -23,7 +28,9 @@ export function wordAddress(text, side) {
   return `#/word/${side}/${encodeURIComponent(text)}`;
 }
 
+// A figure; nothing where there is none.
 export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "";
   const text = value.toFixed(digits);
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { decisionCell, decisionKeys, onDecision, updateCells } from "./decisions.js";
-import { h, number, roving, wordLink } from "./dom.js";
+import { h, listed, number, roving, word, wordLink } from "./dom.js";
 import { settle } from "./keys.js";
 
 export const DOUBTS = { low_margin: "low margin", one_sided: "one-sided", hub: "hub" };
@@ -17,7 +17,7 @@ const ORDERS = {
 };
 
 export async function lexiconView(main, query, signal) {
-  const filter = { text: query.get("text") ?? "", status: query.get("status") ?? "", doubt: query.get("doubt") ?? "", least: query.get("least") ?? "", most: query.get("most") ?? "", by: query.get("by") ?? "frequency" };
+  const filter = { text: query.get("text") ?? "", status: query.get("status") ?? "", doubt: query.get("doubt") ?? "", origin: query.get("origin") ?? "", least: query.get("least") ?? "", most: query.get("most") ?? "", by: query.get("by") ?? "frequency" };
   let offset = 0;
   const total = h("p", { class: "soft", role: "status" });
   const list = h("ol", { class: "entries", "aria-label": "Entries" });
@@ -54,14 +54,19 @@ export async function lexiconView(main, query, signal) {
 export function entry(found, atEnd) {
   const pair = { source: found.source, suggestion: found.target };
   const made = h("li", { tabindex: -1, "data-entry": true, "data-verdict": found.decision?.verdict ?? "open" },
-    h("span", { class: "pair" }, wordLink(found.source, "source"), h("span", { class: "arrow", "aria-label": "to" }, " → "), wordLink(found.target, "target")),
-    h("span", { class: "figures soft" }, `score ${number(found.score)}, margin ${number(found.margin)}`),
-    h("span", { class: "doubts" }, found.doubts.map((doubt) => h("span", { class: "tag" }, DOUBTS[doubt]))), decisionCell(pair, found.decision));
+    h("span", { class: "pair" }, wordLink(found.source, "source"), h("span", { class: "arrow", "aria-label": "to" }, " → "), listed([found.target, ...found.more], (text) => found.without_vector.includes(text) ? word(text) : wordLink(text, "target"))),
+    h("span", { class: "figures soft" }, figures(found)),
+    h("span", { class: "doubts" }, found.origin === "given" ? h("span", { class: "tag given", title: "By the dictionary of this run" }, "given") : "", found.doubts.map((doubt) => h("span", { class: "tag" }, DOUBTS[doubt]))), decisionCell(pair, found.decision));
   decisionKeys(made, atEnd);
   made.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target === made) location.hash = made.querySelector("a").getAttribute("href");
   });
   return made;
+}
+
+// What is given has no margin, and no score where a word has no vector.
+function figures({ score, margin }) {
+  return [["score", score], ["margin", margin]].filter(([, value]) => value !== null).map(([name, value]) => `${name} ${number(value)}`).join(", ");
 }
 
 function filters(filter, changed) {
@@ -79,6 +84,7 @@ function filters(filter, changed) {
   const form = h("form", { class: "filters", "aria-label": "Filter" },
     field("Text", input("text", { type: "search", dir: "auto", maxlength: 200, spellcheck: "false" })),
     field("Status", select("status", { "": "all", open: "open", accepted: "accepted", rejected: "rejected", corrected: "corrected" })),
+    field("From", select("origin", { "": "all", given: "given", found: "found" })),
     field("Doubt", select("doubt", { "": "any or none", any: "at least one", ...DOUBTS })),
     field("Score from", input("least", { type: "number", step: "0.01" })), field("to", input("most", { type: "number", step: "0.01" })),
     field("Order", select("by", Object.fromEntries(Object.entries(ORDERS).map(([name, [label]]) => [name, label])))));

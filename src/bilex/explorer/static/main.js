@@ -16,7 +16,7 @@ const ACTIONS = {
   1: () => { location.hash = "#/"; }, 2: () => { location.hash = "#/lexicon"; }, 3: () => { location.hash = "#/checks"; },
 };
 const FILES = [
-  ["lexicon", "The lexicon", "every source word with its best translation, and your decisions in it"],
+  ["lexicon", "The lexicon", "every source word with what you decided, what the dictionary gives, or its best translation"],
   ["dictionary", "A dictionary for the next alignment", "what this run learnt from, with what you accepted and corrected, without what you rejected; for bilex align --train"],
   ["corrections", "Only your pairs", "what you accepted and corrected; a few pairs alone are too little to learn from"],
 ];

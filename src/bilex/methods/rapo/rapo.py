@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -185,7 +186,8 @@ class Rapo(Method):
             )
             if not self.refit:
                 return learner.mapping(self._context)
-            self._report_held_out(trace, chosen, words=len(learner.dev_words))
+            with nullcontext() if state is None else state.unpacking():
+                self._report_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
             generator.set_state(beginning)
         everything = pairs if dev is None else torch.cat([pairs, dev])
@@ -257,7 +259,7 @@ class Rapo(Method):
 
     def _report_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
         """How well the chosen epoch translated the dev words, on which the last training trains as well."""
-        said = next(r for r in reversed(trace.records) if r.get("stage") == "choose" and r.get("epoch") == chosen)
+        said = {r.get("epoch"): r for r in trace.records if r.get("stage") == "choose"}[chosen]
         figures = {name: said.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
         trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=said["dev"])
 

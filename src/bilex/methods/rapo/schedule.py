@@ -75,19 +75,26 @@ def train(
     """
     run = _Run(learner, schedule, generator)
     if state is not None:
-        run.restore(state)
+        run.restore(state, stage)
     while True:
         started = time.perf_counter()
         with torch.no_grad():
             refreshed = learner.refresh(run.epoch, last=run.epoch >= schedule.epochs)
             run.choose(refreshed.get("dev"))
         seconds = {"refresh_seconds": time.perf_counter() - started}
-        trace(**stage, epoch=run.epoch, **refreshed, **run.figures, **seconds)
+        trace(**(stage | {"epoch": run.epoch} | refreshed | run.figures | seconds))
         if run.finished:
             return run.finish()
         part = trace.span(run.epoch / schedule.epochs, (run.epoch + 1) / schedule.epochs)
-        run.train_epoch(part.progress(f"epoch {run.epoch + 1} of at most {schedule.epochs}"))
+        run.train_epoch(part.progress(_label(run.epoch + 1, schedule, stage)))
         checkpoint.save(trace, run.arrays(), **stage, **run.values())
+
+
+def _label(epoch: int, schedule: Schedule, stage: dict[str, Value]) -> str:
+    """For a progress display; the last training, on all words, does not end early."""
+    if stage.get("stage") == "refit":
+        return f"last training, epoch {epoch} of {schedule.epochs}"
+    return f"epoch {epoch} of at most {schedule.epochs}"
 
 
 class _Run:
@@ -156,9 +163,11 @@ class _Run:
     def values(self) -> dict[str, Value]:
         return {"epoch": self.epoch, "best": self.best, "best_epoch": self.best_epoch, **self.figures}
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, stage: dict[str, Value]) -> None:
         """The inverse of `arrays` and `values`."""
         with state.unpacking():
+            if any(state.values[name] != value for name, value in stage.items()):
+                raise ValueError("it is of another stage")
             self._check(state)
             arrays, values = state.arrays, dict(state.values)
             self.generator.set_state(arrays["generator"])

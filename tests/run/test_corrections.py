@@ -7,7 +7,7 @@ import pytest
 
 from bilex import Lexicon, LexiconError
 from bilex.errors import ExplorerError
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrections import Corrections
 
 
 @pytest.fixture
@@ -47,10 +47,68 @@ def test_a_later_decision_counts_and_its_note_stays(corrections):
     corrections.decide("a", "x", "rejected", note="why")
     corrections.decide("a", "x", "accepted")
     assert corrections.current()["a", "x"]._asdict() == {
-        "source": "a", "suggestion": "x", "verdict": "accepted", "target": "x", "note": "why"
+        "source": "a", "suggestion": "x", "verdict": "accepted", "targets": ("x",), "note": "why"
     }  # fmt: skip
     corrections.decide("a", "x", "accepted", note="")
     assert corrections.current()["a", "x"].note == ""
+
+
+def test_several_translations_of_one_suggestion(corrections, file):
+    corrections.decide("to", "de", "corrected", target=["vers", "chez", "vers"])
+    assert corrections.current()["to", "de"].targets == ("vers", "chez")
+    assert corrections.lexicon().pairs == (("to", "vers"), ("to", "chez"))
+    assert corrections.judged() == ([("to", "vers"), ("to", "chez")], {("to", "de")})
+    assert corrections.counts()["corrected"] == 1
+    other = Corrections(file)
+    assert other.current() == corrections.current()
+    other.close()
+    corrections.decide("to", "de", "corrected", note="both")
+    assert corrections.current()["to", "de"].targets == ("vers", "chez"), "a note alone changes no word"
+    corrections.undo()
+    corrections.undo()
+    assert corrections.current() == {}, "one entry, one step back"
+
+
+def test_the_suggestion_stays_right_beside_others(corrections):
+    corrections.decide("to", "de", "corrected", target=["vers", "de"])
+    assert corrections.judged() == ([("to", "vers"), ("to", "de")], set())
+
+
+def test_a_file_of_the_first_version(corrections, file):
+    corrections.decide("a", "x", "corrected", target="vers, chez")
+    corrections.close()
+    old = sqlite3.connect(file)
+    old.execute("PRAGMA user_version = 1")
+    old.close()
+    opened = Corrections(file)
+    assert opened.current()["a", "x"].targets == ("vers, chez",), "what one person has entered is not taken apart later"
+    opened.decide("b", "y", "corrected", target=["p", "q"])
+    assert opened.lexicon().pairs == (("a", "vers, chez"), ("b", "p"), ("b", "q"))
+    opened.close()
+    assert sqlite3.connect(file).execute("PRAGMA user_version").fetchone() == (2,)
+
+
+class TestReading:
+    def test_only_what_is_there(self, file):
+        with pytest.raises(ExplorerError, match="there are no corrections yet"):
+            Corrections(file, reading=True)
+        assert not file.exists()
+
+    @pytest.mark.parametrize("working", [False, True], ids=["at rest", "while a program works there"])
+    def test_where_nothing_can_be_written(self, file, corrections, monkeypatch, working):
+        corrections.decide("a", "x", "accepted")
+        if not working:
+            corrections.close()
+        before = {path.name: path.read_bytes() for path in file.parent.iterdir()}
+        with monkeypatch.context() as patch:
+            patch.setattr("os.access", lambda *_: False)
+            opened = Corrections(file, reading=True)
+            assert opened.judged() == ([("a", "x")], set())
+            with pytest.raises(ExplorerError, match="cannot be kept there"):
+                opened.decide("b", "y", "rejected")
+            opened.close()
+        assert {path.name for path in file.parent.iterdir()} == set(before)
+        assert file.read_bytes() == before[file.name]
 
 
 def test_who_reads_does_not_wait_for_who_writes(corrections, file):
@@ -87,7 +145,7 @@ def test_two_programs_see_each_other(corrections, file):
 
 def test_a_decision_outlives_a_killed_program(file):
     code = (
-        "import os, signal, sys, pathlib; from bilex.explorer.corrections import Corrections\n"
+        "import os, signal, sys, pathlib; from bilex.run.corrections import Corrections\n"
         "c = Corrections(pathlib.Path(sys.argv[1])); c.decide('a', 'x', 'accepted')\n"
         "c.decide('b', 'y', 'corrected', target='ÿ'); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -33,6 +34,20 @@ def check_place(path: Path) -> None:
         check_inside(path.parent, [path])
     if path.exists() and (found := special(path)) is not None:
         raise ExplorerError(f"{path}: this is {found}, needed a file; name another for the corrections")
+
+
+def can_be_written(path: Path) -> bool:
+    """Whether SQLite can work there: it writes to the file, and to others beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def connect(path: Path, *, frozen: bool = False) -> sqlite3.Connection:
+    """The file opened. Where it is frozen nothing is written, not even beside it."""
+    place: Path | str = path
+    if frozen:  # what a program at work there has not yet put into the file is read too, if it has left it beside it
+        mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+        place = f"{path.absolute().as_uri()}?{mode}"
+    return sqlite3.connect(place, uri=frozen, check_same_thread=False, isolation_level=None, timeout=10)
 
 
 def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:

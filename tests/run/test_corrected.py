@@ -3,8 +3,8 @@ import math
 import pytest
 
 from bilex import Entry
-from bilex.explorer.corrected import corrected
-from bilex.explorer.corrections import Corrections
+from bilex.run.corrected import corrected
+from bilex.run.corrections import Corrections
 
 ENTRIES = [
     Entry("a", "x", 0.9, 1),
@@ -40,6 +40,7 @@ def test_right_ones_come_first_and_refused_ones_go(decided):
     made = corrected(ENTRIES, decided, n=2)
     assert pairs(made) == [("a", "y", 1), ("a", "x", 2), ("b", "z", 1), ("c", "q", 1), ("new", "w", 1)]
     assert [entry.score for entry in made[:3]] == [0.5, 0.9, 0.3]
+    assert [entry.origin for entry in made] == ["accepted", "found", "found", "corrected", "accepted"]
     assert all(math.isnan(entry.score) for entry in made[3:])
 
 
@@ -59,6 +60,20 @@ def test_what_was_rejected_and_then_given_as_right_stays(decided):
 def test_a_word_with_nothing_left_has_no_line(decided):
     decided.decide("c", "z", "rejected")
     assert "c" not in {entry.source for entry in corrected(ENTRIES, decided, n=2)}
+
+
+def test_decided_then_given_then_found(decided):
+    entries = [
+        Entry("a", target, 0.5, rank, "given" if rank < 4 else "found") for rank, target in enumerate("pqrstu", 1)
+    ]
+    decided.decide("a", "q", "accepted")
+    decided.decide("a", "s", "corrected", target=["v", "w"])
+    decided.decide("a", "p", "rejected")
+    made = corrected(entries, decided, n=5)
+    assert [(entry.target, entry.origin, entry.rank) for entry in made] == [
+        ("q", "accepted", 1), ("v", "corrected", 2), ("w", "corrected", 3), ("r", "given", 4), ("t", "found", 5)
+    ]  # fmt: skip
+    assert [entry.target for entry in corrected(entries, decided, n=1)] == ["q", "v", "w", "r"], "all right ones stay"
 
 
 def test_backward(decided):

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bilex.errors import ExplorerError, LexiconError
-from bilex.explorer.decision_file import check_place, check_tables, reading_row
 from bilex.io.dictionary import written_line
+from bilex.run.decision_file import can_be_written, check_place, check_tables, connect, reading_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from bilex.lexicon import Lexicon
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 Verdict = Literal["open", "accepted", "rejected", "corrected"]
 APPLICATION = 0x62696C78
 """Says in the file's header whose it is: "bilx"."""
-VERSION = 1
+VERSION = 2
+"""Of the file. In those of version 1, which are opened too, a decision had one target."""
+BETWEEN = "\t"
+"""Between several targets in one field: no word of a dictionary has it."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS decisions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -43,31 +46,38 @@ LONGEST_NOTE = 2000
 
 
 class Decision(NamedTuple):
-    """On one suggested pair. `target` is the right translation: the suggestion itself, another word, or none."""
+    """On one suggested pair. `targets` are the right translations: the suggestion itself, other words, or none."""
 
     source: str
     suggestion: str
     verdict: Verdict
-    target: str | None = None
+    targets: tuple[str, ...] = ()
     note: str = ""
 
 
 class Corrections:
-    """Decisions in the order they were made. Nothing is overwritten: a later one counts, an undone one does not."""
+    """Decisions in the order they were made. Nothing is overwritten: a later one counts, an undone one does not.
 
-    def __init__(self, path: Path) -> None:
+    With `reading` the file has to exist, and may lie where nothing can be written.
+    """
+
+    def __init__(self, path: Path, *, reading: bool = False) -> None:
         self.path = path
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._seen: int | None = None
         self._now: dict[tuple[str, str], Decision] = {}
         check_place(path)
+        if reading and not path.is_file():
+            raise ExplorerError(f"{path}: there are no corrections yet; make some with bilex explore RUN")
+        frozen = reading and not can_be_written(path)
         with self._reported():
             # Who reads has a connection of its own, and need not wait while a decision waits for another program.
-            self._out, self._file = (
-                sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=10) for _ in range(2)
-            )
+            self._out, self._file = (connect(path, frozen=frozen) for _ in range(2))
             try:
-                self._set_up()
+                self._check_owner()
+                if not frozen:
+                    self._set_up()
+                check_tables(self._out, SCHEMA, self.path)
             except BaseException:
                 self.close()
                 raise
@@ -78,15 +88,29 @@ class Corrections:
         self._out.close()
 
     def decide(
-        self, source: str, suggestion: str, verdict: Verdict, *, target: str | None = None, note: str | None = None
+        self,
+        source: str,
+        suggestion: str,
+        verdict: Verdict,
+        *,
+        target: str | Iterable[str] | None = None,
+        note: str | None = None,
     ) -> Decision:
-        """Keep a decision; without a note the one there is stays."""
-        before = self.current().get((source, suggestion))
-        note = note if note is not None else before.note if before else ""
-        decision = checked(Decision(source, suggestion, verdict, _right(suggestion, verdict, target), note))
+        """Keep a decision; without a note, or a target of a correction, the one there is stays.
+
+        target: the right translation, or several, where the verdict is that the suggestion is corrected.
+        """
+        before = self.current().get((source, suggestion), Decision(source, suggestion, "open"))
+        note = before.note if note is None else note
+        if target is None and before.verdict == "corrected":
+            target = before.targets
+        targets = (target,) if isinstance(target, str) else tuple(dict.fromkeys(target or ()))
+        decision = checked(Decision(source, suggestion, verdict, _right(suggestion, verdict, targets), note))
+        field = BETWEEN.join(decision.targets) or None
         with self._writing, self._reported():
             self._out.execute(
-                "INSERT INTO decisions (source, suggestion, verdict, target, note) VALUES (?, ?, ?, ?, ?)", decision
+                "INSERT INTO decisions (source, suggestion, verdict, target, note) VALUES (?, ?, ?, ?, ?)",
+                (source, suggestion, verdict, field, note),
             )
         return decision
 
@@ -127,32 +151,36 @@ class Corrections:
     def judged(self) -> tuple[list[tuple[str, str]], set[tuple[str, str]]]:
         """The right pairs, each once, and those that were rejected or replaced and are not right after all."""
         decisions = self.current()
-        right = list(dict.fromkeys((d.source, d.target) for d in decisions.values() if d.target))
+        right = list(dict.fromkeys((d.source, target) for d in decisions.values() for target in d.targets))
         return right, {pair for pair, d in decisions.items() if d.verdict in ("rejected", "corrected")} - set(right)
 
     def _decision(self, number: int, *fields: Any) -> Decision:
         """A row, if it is one that `decide` could have written."""
         with reading_row(self.path, number, *fields):
-            decision = checked(Decision(*fields))
-            if (decision.target is None) == (decision.verdict in ("accepted", "corrected")):
-                raise ValueError(f"it is {decision.verdict}, and its target is {decision.target!r}")
+            source, suggestion, verdict, target, note = fields
+            targets = () if target is None else tuple(target.split(BETWEEN))
+            decision = checked(Decision(source, suggestion, verdict, targets, note))
+            if (not targets) == (verdict in ("accepted", "corrected")):
+                raise ValueError(f"it is {verdict}, and its target is {target!r}")
         return decision
 
-    def _set_up(self) -> None:
+    def _check_owner(self) -> None:
+        self._out.execute("PRAGMA trusted_schema = OFF")
         owner, version = (
             self._out.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         tables = self._out.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables and (owner != APPLICATION or version != VERSION):
+        if tables and (owner != APPLICATION or not 1 <= version <= VERSION):
             raise ExplorerError(
                 f"{self.path}: this is an SQLite file, but none that this version of bilex explore has made; "
                 "name another for the corrections, or update bilex"
             )
-        self._out.execute("PRAGMA trusted_schema = OFF")
+
+    def _set_up(self) -> None:
+        """Make the table, if it is not there; a file of an earlier version becomes one of this."""
         self._out.execute("PRAGMA journal_mode = WAL")
         self._out.execute("PRAGMA synchronous = FULL")  # a decision outlives even a power cut
         self._out.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}")
-        check_tables(self._out, SCHEMA, self.path)
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -167,8 +195,7 @@ class Corrections:
 
 def checked(decision: Decision) -> Decision:
     """The decision, if its words can stand in a dictionary and nothing is too long."""
-    words = [decision.source, decision.suggestion, *([decision.target] if decision.target is not None else [])]
-    for word in words:
+    for word in (decision.source, decision.suggestion, *decision.targets):
         if len(word) > LONGEST:
             raise LexiconError(f"found a word of {len(word):,} characters; at most {LONGEST} are kept")
         written_line(1, word)
@@ -177,9 +204,9 @@ def checked(decision: Decision) -> Decision:
     return decision
 
 
-def _right(suggestion: str, verdict: Verdict, target: str | None) -> str | None:
+def _right(suggestion: str, verdict: Verdict, targets: tuple[str, ...]) -> tuple[str, ...]:
     if verdict == "corrected":
-        if target is None or target == suggestion:
+        if set(targets) <= {suggestion}:
             raise LexiconError("a correction needs another target word than the one suggested")
-        return target
-    return suggestion if verdict == "accepted" else None
+        return targets
+    return (suggestion,) if verdict == "accepted" else ()

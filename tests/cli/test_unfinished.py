@@ -1,0 +1,156 @@
+import os
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from bilex.cli import unfinished
+from bilex.cli.training import Training
+from bilex.errors import AlignmentError, LockError, NoRoomError
+from bilex.fitting.fit import collect
+from bilex.run.provenance import INPUTS
+from bilex.storage.lock import LOCK, only_one
+from bilex.training.trace import CHECKPOINT
+
+
+@pytest.fixture
+def places(tmp_path):
+    """RUN and RUN.partial."""
+    return tmp_path / "run", tmp_path / "run.partial"
+
+
+@pytest.fixture
+def given(world):
+    return collect(*world[:3], method="procrustes")
+
+
+@pytest.fixture
+def saved(alignment, places):
+    alignment.save(places[0])
+    return places[0]
+
+
+def begun(partial):
+    partial.mkdir()
+    (partial / CHECKPOINT).write_bytes(b"half")
+
+
+def keep(places, given, *, resume=False, force=False):
+    training = Training(lambda *_: None, verbose=False)
+    return unfinished.kept(places[1], places[0], given, training, resume, force)
+
+
+def fail(places, given, error, **values):
+    """Work that ends early, with a checkpoint of these values if there are any."""
+    with keep(places, given) as trace:
+        if values:
+            trace.checkpoint({}, **values)
+        raise error
+
+
+class TestCheckFree:
+    def test_nothing_there(self, places):
+        unfinished.check_free(*places, resume=False, force=False)
+
+    def test_a_run(self, saved, places):
+        with pytest.raises(AlignmentError, match=r"exists already .* --force"):
+            unfinished.check_free(*places, resume=False, force=False)
+        unfinished.check_free(*places, resume=False, force=True)
+        unfinished.check_free(*places, resume=True, force=False)  # which of them it is will be seen
+
+    def test_the_beginnings_of_one(self, places):
+        begun(places[1])
+        for force in (False, True):
+            with pytest.raises(AlignmentError, match="was left by a run that was interrupted: go on with --resume"):
+                unfinished.check_free(*places, resume=False, force=force)
+            unfinished.check_free(*places, resume=True, force=force)
+
+    def test_another_process(self, places):
+        places[1].mkdir()
+        with only_one(places[1] / LOCK), pytest.raises(LockError, match=f"process {os.getpid()} on .* is at work"):
+            unfinished.check_free(*places, resume=True, force=True)
+
+
+class TestIsFinished:
+    def test_no_run(self, places, given):
+        assert not unfinished.is_finished(*places, given, force=False)
+
+    @pytest.mark.parametrize("force", [False, True])
+    def test_the_same_run(self, saved, places, given, force):
+        assert unfinished.is_finished(*places, given, force=force)
+
+    def test_another_run(self, saved, places, world):
+        other = collect(*world[:3], method="cca")
+        with pytest.raises(AlignmentError, match="was made with another method, settings"):
+            unfinished.is_finished(*places, other, force=False)
+        assert not unfinished.is_finished(*places, other, force=True)
+
+    def test_a_run_and_the_beginnings_of_the_one_that_replaces_it(self, saved, places, given):
+        begun(places[1])
+        assert not unfinished.is_finished(*places, given, force=True)
+        assert unfinished.is_finished(*places, given, force=False)
+
+
+class TestCheckRoom:
+    @pytest.mark.parametrize(("share", "said"), [(2.9, True), (3.0, False)])
+    def test_checkpoints_need_more(self, places, given, monkeypatch, capsys, share, said):
+        free = int(share * given.least_bytes)
+        monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+        unfinished.check_room(places[0], given)
+        assert ("and checkpoints while it is made up to 0.03 MB more" in capsys.readouterr().err) is said
+
+    def test_what_does_not_fit(self, places, given, monkeypatch):
+        monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=given.least_bytes - 1))
+        with pytest.raises(NoRoomError, match="free some space, or choose another place"):
+            unfinished.check_room(places[0], given)
+
+
+class TestKept:
+    def test_is_removed_when_all_is_done(self, places, given):
+        with keep(places, given) as trace:
+            assert (places[1] / INPUTS).is_file()
+            trace.checkpoint({}, epoch=1)
+        assert not places[1].exists()
+
+    @pytest.mark.parametrize("checkpoint", [False, True])
+    def test_is_left_after_a_failure_if_there_is_something_to_go_on_from(self, places, given, checkpoint):
+        with pytest.raises(ZeroDivisionError):
+            fail(places, given, ZeroDivisionError, **({"epoch": 1} if checkpoint else {}))
+        left = sorted(path.name for path in places[1].iterdir()) if places[1].exists() else []
+        assert left == ([CHECKPOINT, INPUTS] if checkpoint else [])
+
+    def test_is_gone_on_with(self, places, given, capsys):
+        with pytest.raises(ZeroDivisionError):
+            fail(places, given, ZeroDivisionError, epoch=1)
+        with keep(places, given, resume=True) as trace:
+            assert trace.restore().values == {"epoch": 1}
+        assert capsys.readouterr().err == f"going on from {places[1]}\n"
+
+    def test_that_of_other_inputs_is_refused(self, places, given, world):
+        with pytest.raises(ZeroDivisionError):
+            fail(places, given, ZeroDivisionError, epoch=1)
+        other = collect(*world[:3], method="procrustes", rng_seed=7)
+        with pytest.raises(AlignmentError, match="was made with another rng_seed"), keep(places, other, resume=True):
+            pytest.fail("worked")
+        assert (places[1] / CHECKPOINT).is_file()
+
+    @pytest.mark.parametrize(
+        ("values", "said"),
+        [
+            ({"epoch": 3}, "go on from epoch 3 with"),
+            ({"round": 1, "part.epoch": 4}, "go on from round 1, epoch 4 with"),
+            ({"stage": "x"}, "go on from .*run.partial with"),
+        ],
+    )
+    def test_an_interruption_says_from_where_it_goes_on(self, places, given, monkeypatch, values, said):
+        monkeypatch.setattr(unfinished, "this_command", lambda option: f" bilex align {option}")
+        with pytest.raises(KeyboardInterrupt) as interrupted:
+            fail(places, given, KeyboardInterrupt, **values)
+        (note,) = interrupted.value.__notes__
+        assert note.endswith(" bilex align --resume")
+        assert re.search(said, note)
+
+    def test_an_interruption_before_that_says_that_nothing_is_kept(self, places, given):
+        with pytest.raises(KeyboardInterrupt) as interrupted:
+            fail(places, given, KeyboardInterrupt)
+        assert interrupted.value.__notes__ == ["nothing was kept"]
