@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from bilex.induction.neighbours import Induction, together
-from bilex.methods.base import Method
+from bilex.methods.base import Method  # noqa: TC001 (the type of a setting, read to parse it)
 from bilex.methods.geomm import GeoMM
 from bilex.methods.rapo.rapo import Rapo
 from bilex.methods.self_learning import SelfLearning
