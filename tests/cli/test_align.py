@@ -392,11 +392,11 @@ class TestCorrections:
         assert bilex(*args, "--corrections", file).code == 0
         file = file.rename(tmp_path / "moved.sqlite")
         assert "is finished already" in bilex(*args, "--corrections", file).err
-        assert "was made with another train, corrections;" in refused(*args)
+        assert "was made with another --train, --corrections;" in refused(*args)
         corrections = Corrections(file)
         corrections.decide("s3", "t150", "rejected")
         corrections.close()
-        assert "was made with another corrections;" in refused(*args, "--corrections", file)
+        assert "was made with another --corrections;" in refused(*args, "--corrections", file)
 
     def test_refused(self, refused, inputs, run, output, tmp_path):
         assert "there are no corrections yet" in refused("align", *inputs, "--corrections", run, "--output", output)
@@ -642,7 +642,7 @@ class TestOneAtATime:
             message = refused("align", *inputs, "--method", "procrustes", "--output", output, *resume)
             assert contents(partial) == before
         assert f"{partial}: process {os.getpid()} on " in message
-        assert "is at work there; wait for it, or choose another --output" in message
+        assert "is at work there; wait for it, or choose another folder" in message
 
     def test_one_that_came_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         with ExitStack() as stack:

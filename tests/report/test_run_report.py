@@ -72,7 +72,7 @@ def test_the_page_is_well_formed_and_needs_nothing_else(text, world):
 
 def test_without_a_test_dictionary_it_says_so(alignment):
     report = make_run_report(alignment)
-    assert "no test dictionary was given" in report.sentences()[0]
+    assert "No test dictionary was given" in report.sentences()[0]
     ElementTree.fromstring(page(report, plots=False))
 
 
