@@ -1,9 +1,14 @@
-# Two commands set everything up in .venv: `make demo` and `make test`. constraints.txt pins the torch release they install.
+# Each command sets up in .venv what it needs: `make demo`, `make test`, `make fast`, `make docs`. constraints.txt pins the torch release they install.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test clean
+# What needs less than two minutes in all on one core. The other folders start processes, train methods or open a browser.
+FAST := $(addprefix tests/,data evaluation fitting induction io linalg page report retrieval run search settings storage text training \
+	test_aligner.py test_alignment.py test_candidates.py test_errors.py test_frames.py test_lexicon.py test_mapping.py \
+	test_normalize.py test_package.py test_sample.py test_table.py)
+
+.PHONY: demo test fast docs clean
 
 demo: .venv/demo
 	$(BIN)/bilex demo
@@ -14,6 +19,14 @@ test: .venv/test
 	$(BIN)/mypy
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 	$(BIN)/python -m pytest
+
+fast: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(FAST)
+
+docs: .venv/test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 clean:
 	rm -rf .venv build site

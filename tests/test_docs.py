@@ -30,12 +30,13 @@ def test_examples_print_what_the_documents_say():
 
 
 def test_the_api_page_has_every_public_name_once():
-    listed = re.findall(r"^::: bilex\.(\w+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    text = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^::: bilex\.(\w+)$", text, re.MULTILINE)
     assert sorted(listed) == sorted(bilex.__all__)
 
 
 def test_every_method_is_listed_where_it_belongs():
-    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "methods.md").read_text(encoding="utf-8")
     headings = {
         "supervised": "## With a dictionary\n",
         "semi-supervised": "## With a dictionary, and what they find themselves\n",
@@ -48,9 +49,11 @@ def test_every_method_is_listed_where_it_belongs():
 
 
 def test_links_between_documents_lead_somewhere():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / link).exists(), f"{page.name}: {link}"
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        named = re.findall(r"^\[[^]]+\]: ([^#:\s]+)", text, re.MULTILINE)
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text) + named:
+            assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ import inspect
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.resources import files
 
 import pytest
 
@@ -34,6 +35,10 @@ def test_an_unknown_name():
 
 def test_one_version():
     assert bilex.__version__ == version("bilex")
+
+
+def test_type_checkers_are_told_that_it_is_typed():
+    assert files("bilex").joinpath("py.typed").is_file()
 
 
 def test_one_exception_tree():

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "tutorial.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[1] / "docs" / "start" / "tutorial.ipynb"
 
 
 def test_it_runs(capsys):

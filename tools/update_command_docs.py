@@ -1,4 +1,4 @@
-"""Write docs/commands.md: the help of every command, as `bilex COMMAND --help` prints it at a fixed width.
+"""Write docs/reference/commands.md: the help of every command, as `bilex COMMAND --help` prints it at a fixed width.
 
 python tools/update_command_docs.py
 """
@@ -11,7 +11,7 @@ import click
 
 from bilex.cli import COMMANDS, cli
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "commands.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "commands.md"
 WIDTH = 100
 HEAD = """# Commands
 

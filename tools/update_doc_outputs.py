@@ -34,7 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "first-hour.md", ROOT / "docs" / "adding-a-method.md"]
+DOCS = ROOT / "docs"
+DOCUMENTS = [
+    ROOT / "README.md",
+    DOCS / "index.md",
+    DOCS / "start" / "first-hour.md",
+    DOCS / "contribute" / "adding-a-method.md",
+]
 BLOCK = re.compile(
     r"^```(?P<kind>console|python)(?P<rest>[^\n]*)\n(?P<body>.*?)^```\n(?:\n*^```text\n(?P<output>.*?)^```\n)?",
     re.MULTILINE | re.DOTALL,

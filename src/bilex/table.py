@@ -82,7 +82,7 @@ class EmbeddingTable(Displayed):
         encoding: str = "utf-8",
         strict: bool = False,
     ) -> Self:
-        """Read a table of any format that `docs/formats.md` names; the content tells which, not the suffix.
+        """Read a table of any format that `docs/reference/formats.md` names; the content tells which, not the suffix.
 
         Lines that cannot be used are left out whole and counted in `report`; with `strict` the first of them raises.
         """

@@ -157,7 +157,7 @@ class TestDefault:
             found.append(inputs)
             raise AlignmentError("enough")
 
-        monkeypatch.setattr("bilex.fitting.fit", stop)
+        monkeypatch.setattr("bilex.fitting.fit.fit", stop)
         return found
 
     def said(self, bilex, *args):
@@ -271,7 +271,7 @@ class TestForce:
 
     def test_a_failure_leaves_the_old_one(self, bilex, run, inputs, monkeypatch):
         before = contents(run)
-        monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: interrupt())
+        monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: interrupt())
         assert bilex("align", *inputs, "--fast", "--output", run, "--force").code == 130
         assert contents(run) == before
 
@@ -620,7 +620,7 @@ class TestInterruption:
             os.kill(os.getpid(), signal.SIGHUP)
             return fit(*args, **more)
 
-        monkeypatch.setattr("bilex.fitting.fit", signalled)
+        monkeypatch.setattr("bilex.fitting.fit.fit", signalled)
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
             assert bilex("align", *inputs, "--method", "procrustes", "--output", output).code == 0
@@ -653,12 +653,12 @@ class TestOneAtATime:
                 return doubts(self)
 
             monkeypatch.setattr("bilex.fitting.fit.Inputs.doubts", meanwhile)
-            monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
+            monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: pytest.fail("worked"))
             assert "is at work there" in refused("align", *inputs, "--method", "procrustes", "--output", output)
 
     def test_one_that_ended_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         monkeypatch.setattr("bilex.fitting.fit.Inputs.doubts", lambda _: output.mkdir() or [])
-        monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
+        monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: pytest.fail("worked"))
         assert "exists already" in refused("align", *inputs, "--method", "procrustes", "--output", output)
         assert [path.name for path in output.parent.iterdir()] == ["new"]
 
@@ -688,7 +688,7 @@ class TestRoom:
 
     def test_what_does_not_fit_is_not_begun(self, refused, inputs, output, tmp_path, monkeypatch):
         self.disk(monkeypatch, 15_000)
-        monkeypatch.setattr("bilex.fitting.fit", lambda *_, **__: pytest.fail("worked"))
+        monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: pytest.fail("worked"))
         message = refused("align", *inputs, "--method", "procrustes", "--output", output)
         assert f"{output}: the run will take 0.02 MB, and 0.01 MB are free there; free some space" in message
         assert list(tmp_path.iterdir()) == []

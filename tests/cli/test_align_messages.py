@@ -59,7 +59,7 @@ class TestBefore:
 
     def test_only_of_processors_it_is_known(self, inputs, monkeypatch):
         assert align_messages.expected_seconds(inputs, "cpu") == pytest.approx(320 * 5e-6 * 12 / 300)
-        monkeypatch.setattr("bilex.fitting.fit.choose_device", lambda _: torch.device("cuda"))
+        monkeypatch.setattr("bilex.linalg.device.choose_device", lambda _: torch.device("cuda"))
         assert align_messages.expected_seconds(inputs, "cuda") is None
 
 

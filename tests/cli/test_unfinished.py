@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from bilex.cli import unfinished
-from bilex.cli.training import Training
 from bilex.errors import AlignmentError, LockError, NoRoomError
 from bilex.fitting.fit import collect
 from bilex.run.provenance import INPUTS
 from bilex.storage.lock import LOCK, only_one
-from bilex.training.trace import CHECKPOINT
+from bilex.training.checkpoint import CHECKPOINT
+from bilex.training.trace import Trace
 
 
 @pytest.fixture
@@ -36,15 +36,14 @@ def begun(partial):
 
 
 def keep(places, given, *, resume=False, force=False):
-    training = Training(lambda *_: None, verbose=False)
-    return unfinished.kept(places[1], places[0], given, training, resume, force)
+    return unfinished.checkpoint(places[1], places[0], given, resume=resume, force=force)
 
 
 def fail(places, given, error, **values):
     """Work that ends early, with a checkpoint of these values if there are any."""
-    with keep(places, given) as trace:
+    with keep(places, given) as checkpoint:
         if values:
-            trace.checkpoint({}, **values)
+            checkpoint.save(Trace(), {}, **values)
         raise error
 
 
@@ -105,11 +104,11 @@ class TestCheckRoom:
             unfinished.check_room(places[0], given)
 
 
-class TestKept:
+class TestCheckpoint:
     def test_is_removed_when_all_is_done(self, places, given):
-        with keep(places, given) as trace:
+        with keep(places, given) as checkpoint:
             assert (places[1] / INPUTS).is_file()
-            trace.checkpoint({}, epoch=1)
+            checkpoint.save(Trace(), {}, epoch=1)
         assert not places[1].exists()
 
     @pytest.mark.parametrize("checkpoint", [False, True])
@@ -122,8 +121,8 @@ class TestKept:
     def test_is_gone_on_with(self, places, given, capsys):
         with pytest.raises(ZeroDivisionError):
             fail(places, given, ZeroDivisionError, epoch=1)
-        with keep(places, given, resume=True) as trace:
-            assert trace.restore().values == {"epoch": 1}
+        with keep(places, given, resume=True) as checkpoint:
+            assert checkpoint.load(Trace()).values == {"epoch": 1}
         assert capsys.readouterr().err == f"going on from {places[1]}\n"
 
     def test_that_of_other_inputs_is_refused(self, places, given, world):

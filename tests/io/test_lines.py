@@ -27,7 +27,7 @@ files = st.lists(line | line | line | bad_line, min_size=1, max_size=12)
 
 
 def reference(lines):
-    """(word, row) kept and (line number, kind) refused, by the rules of docs/formats.md read one after the other."""
+    """(word, row) kept and (line number, kind) refused, by the rules of docs/reference/formats.md, one by one."""
     kept, refused = {}, []
     for number, raw in enumerate(lines, 2):
         if raw.strip(b" "):

@@ -92,7 +92,10 @@ def test_files_that_lie_elsewhere(packed, tmp_path):
 
 def test_a_line_of_json(packed):
     trial = TrialProcess(
-        task=Task(number=1, settings={"hard": "64"}, bars=(0.1, 0.2)), packed=packed(), threads=2, device=None
+        task=Task(number=1, settings={"hard": "64"}, pruning_thresholds=(0.1, 0.2)),
+        packed=packed(),
+        threads=2,
+        device=None,
     )
     assert TrialProcess.from_json(trial.to_json()) == trial
     assert "\n" not in trial.to_json()

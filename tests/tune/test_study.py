@@ -4,7 +4,7 @@ import pytest
 
 from bilex.errors import AlignmentError
 from bilex.tune.space import Space
-from bilex.tune.study import JOURNAL, PRUNING, STARTUP, Study, opened
+from bilex.tune.study import JOURNAL, PRUNING_AFTER, STARTUP, Study, opened
 from bilex.tune.trial import Outcome
 
 
@@ -27,7 +27,7 @@ def advance(study, evaluate, trials, batch=1):
 
 def test_the_defaults_come_first(study):
     (task,) = study().ask(1)
-    assert (task.number, task.settings, task.bars) == (0, {"penalty": "100"}, ())
+    assert (task.number, task.settings, task.pruning_thresholds) == (0, {"penalty": "100"}, ())
 
 
 @pytest.mark.parametrize("kind", ["tpe", "random"])
@@ -112,22 +112,22 @@ class TestBars:
     def test_the_median_of_the_best_so_far(self, study):
         one = study()
         self.outcomes(one, (0.1, 0.5, 0.4), (0.2, 0.1), (0.3, 0.3, 0.9))
-        assert one.ask(1)[0].bars == ()
+        assert one.ask(1)[0].pruning_thresholds == ()
         self.outcomes(one, (0.4, 0.6, 0.6), (0.5, 0.2, 0.7))
-        assert len(one.outcomes) >= PRUNING
-        assert one.ask(1)[0].bars == (0.3, 0.5, 0.6)
+        assert len(one.outcomes) >= PRUNING_AFTER
+        assert one.ask(1)[0].pruning_thresholds == (0.3, 0.5, 0.6)
 
     def test_trials_that_were_ended_count_as_far_as_they_came(self, study):
         one = study()
         self.outcomes(one, *[(0.1, 0.5)] * 2)
         self.outcomes(one, *[(0.1,)] * 3, state="stopped")
-        assert one.ask(1)[0].bars == (0.1, 0.5)
+        assert one.ask(1)[0].pruning_thresholds == (0.1, 0.5)
         assert [outcome.state for outcome in study().outcomes] == ["done"] * 2 + ["stopped"] * 3
 
     def test_none_for_a_random_search(self, study):
         one = study(kind="random")
         self.outcomes(one, *[(0.1, 0.5)] * 6)
-        assert one.ask(1)[0].bars == ()
+        assert one.ask(1)[0].pruning_thresholds == ()
 
 
 def test_two_searches_in_one_folder(study, invented):

@@ -3,13 +3,13 @@ import pytest
 from bilex import align, get_method
 from bilex.fitting.fit import collect, fit, split
 from bilex.training.trace import Trace
-from bilex.tune.trial import FIRST_BAR, Outcome, Task, inputs_of, run_trial, with_dev
+from bilex.tune.trial import UNPRUNED_EPOCHS, Outcome, Task, inputs_of, run_trial, with_dev
 
 QUICK = {"epochs": "5", "hard": "8", "start": "random", "learning_rate": "0.03", "batch": "16", "patience": "5"}
 
 
-def task(bars=(), **settings):
-    return Task(number=3, settings=settings, bars=bars)
+def task(pruning_thresholds=(), **settings):
+    return Task(number=3, settings=settings, pruning_thresholds=pruning_thresholds)
 
 
 def test_dev_words_are_ranked_and_not_trained_on(collected, world):
@@ -55,11 +55,11 @@ def test_a_chosen_epoch_counts_and_not_the_best(collected):
 
 
 def test_below_the_bars_it_ends(collected):
-    bars = (0.0,) * FIRST_BAR + (2.0,)
-    outcome = run_trial(collected("rapo", QUICK), task(bars))
-    assert (outcome.state, len(outcome.epochs), outcome.mrr) == ("stopped", FIRST_BAR + 1, None)
+    pruning_thresholds = (0.0,) * UNPRUNED_EPOCHS + (2.0,)
+    outcome = run_trial(collected("rapo", QUICK), task(pruning_thresholds))
+    assert (outcome.state, len(outcome.epochs), outcome.mrr) == ("stopped", UNPRUNED_EPOCHS + 1, None)
     assert run_trial(collected("rapo", QUICK), task((2.0, 2.0, 2.0, 0.0))).state == "done"
-    assert run_trial(collected("rapo", {**QUICK, "epochs": "2"}), task(bars)).state == "done"
+    assert run_trial(collected("rapo", {**QUICK, "epochs": "2"}), task(pruning_thresholds)).state == "done"
 
 
 def test_a_refusal_is_an_outcome(collected):

@@ -1,4 +1,4 @@
-"""Suites as TOML files, with a clear refusal for each kind of mistake. docs/benchmarks.md describes the file."""
+"""Suites as TOML files, with a clear refusal for each kind of mistake. docs/guides/benchmarks.md describes the file."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def expected_seconds(inputs: Inputs, device: str) -> float | None:
     import torch
 
     from bilex.fitting.duration import estimate
-    from bilex.fitting.fit import choose_device
+    from bilex.linalg.device import choose_device
 
     if choose_device(device).type != "cpu":
         return None

@@ -50,7 +50,7 @@ MINUTES = 30.0
     type=click.Choice(["tpe", "random"]),
     default="tpe",
     show_default=True,
-    help="tpe learns from the trials what to try, and ends hopeless ones early; random draws all.",
+    help="tpe learns from the trials what to try, and prunes poor ones; random draws all.",
 )
 @options.max_words
 @options.rng_seed

@@ -15,12 +15,13 @@ import torch
 from bilex.alignment import Alignment
 from bilex.coverage import Lookup
 from bilex.errors import AlignmentError, SettingsError, TableError
-from bilex.evaluation.held_out import hold_out, measure_agreement, measure_held_out
 from bilex.fitting.default import check_settings, choose
+from bilex.fitting.measurement import hold_out, measure_agreement, measure_held_out
 from bilex.induction.initial import same_spelling
 from bilex.io.directions import find_directions, require_directions
 from bilex.io.inspection import doubtful_order
 from bilex.lexicon import Lexicon
+from bilex.linalg.device import choose_device
 from bilex.methods.base import Method, get_method
 from bilex.normalize import Normalizer
 from bilex.run.decisions import Decisions
@@ -373,19 +374,6 @@ def _check_finite(rows: Tensor, table: EmbeddingTable, side: str) -> None:
         wrong = (~(rows.cpu().isfinite().all(1) if given.all() else given)).nonzero()[:, 0]
         word = table.words[int(wrong[0])]
         raise TableError(f"the {side} table has numbers that are not finite, first in the row of {word!r}; remove it")
-
-
-def choose_device(name: str | None) -> torch.device:
-    """The named device; without a name a GPU where there is one."""
-    if name in (None, "auto"):
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(str(name))
-        torch.zeros(1, device=device, dtype=torch.float64).item()  # some devices lack float64, some have no values
-    except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
-        reason = str(error).split("\n")[0]
-        raise SettingsError(f"device {name!r} cannot be used here ({reason}); use cpu or auto") from None
-    return device
 
 
 def _describe_table(table: EmbeddingTable) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def dictionary(path: str | PathLike[str]) -> Lexicon | None:
 
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
     """Open a run folder, if it is as it was saved and everything in it is in the form that it has to be."""
-    from bilex.fitting.fit import choose_device
+    from bilex.linalg.device import choose_device
 
     path, place = Path(path), choose_device(device)
     description = describe(path)

@@ -32,7 +32,7 @@ JOURNAL = "study.journal"
 Kind = Literal["tpe", "random"]
 STARTUP = 8
 """Trials before TPE (a model of which settings are good) takes over from random ones."""
-PRUNING = 5
+PRUNING_AFTER = 5
 """Trials that there must be before one can be ended early."""
 
 
@@ -58,7 +58,7 @@ def opened(folder: Path, inputs: Inputs, space: Space, *, kind: Kind) -> Iterato
 
 
 class Study:
-    """Ask for tasks, tell outcomes; `random` draws all, `tpe` learns from them and ends hopeless ones early."""
+    """Ask for tasks, tell outcomes; `random` draws all, `tpe` learns from them and prunes poor ones."""
 
     def __init__(self, file: Path, space: Space, *, kind: Kind, rng_seed: int) -> None:
         self.space, self.kind, self.rng_seed, self._file = space, kind, rng_seed, file
@@ -87,7 +87,7 @@ class Study:
             known = [outcome.settings for outcome in self.outcomes] + [task.settings for task in tasks]
             with naming(self._file):
                 settings, self._asked[number] = self._suggest(number, known)
-            tasks.append(Task(number=number, settings=settings, bars=self._bars()))
+            tasks.append(Task(number=number, settings=settings, pruning_thresholds=self._pruning_thresholds()))
         return tasks
 
     def tell(self, outcome: Outcome) -> None:
@@ -147,19 +147,19 @@ class Study:
             return self._optuna.samplers.RandomSampler(seed=own_seed)
         return self._optuna.samplers.TPESampler(seed=own_seed, n_startup_trials=STARTUP)
 
-    def _bars(self) -> tuple[float, ...]:
+    def _pruning_thresholds(self) -> tuple[float, ...]:
         """For each epoch the median of the best dev MRR up to it, over the trials that came so far or were done before.
 
-        Those that were ended early count too: else the bars would rise with each of them, and soon all would fail.
+        Pruned trials count too: else the thresholds would rise with each of them, and soon all trials would fail.
         """
         told = [outcome for outcome in self.outcomes if outcome.epochs and outcome.state != "failed"]
-        if self.kind == "random" or len(told) < PRUNING:
+        if self.kind == "random" or len(told) < PRUNING_AFTER:
             return ()
-        bars = list[float]()
+        pruning_thresholds = list[float]()
         for epoch in range(max(len(outcome.epochs) for outcome in told)):
             there = [one.epochs for one in told if one.state == "done" or len(one.epochs) > epoch]
-            bars.append(statistics.median(max(epochs[: epoch + 1]) for epochs in there))
-        return tuple(bars)
+            pruning_thresholds.append(statistics.median(max(epochs[: epoch + 1]) for epochs in there))
+        return tuple(pruning_thresholds)
 
 
 def _state(outcome: Outcome, states: Any) -> Any:

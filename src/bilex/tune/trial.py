@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bilex.fitting.fit import Inputs
     from bilex.training.trace import Record
 
-FIRST_BAR = 3
+UNPRUNED_EPOCHS = 3
 """Epochs that every trial is given."""
 
 
@@ -34,8 +34,8 @@ class Task:
     number: int
     """Trial 0 is that of the defaults."""
     settings: dict[str, str]
-    bars: tuple[float, ...] = ()
-    """It ends if the best dev MRR up to epoch i is below bars[i]; the last one holds for all further epochs."""
+    pruning_thresholds: tuple[float, ...] = ()
+    """Epoch i prunes it if its best dev MRR so far is below threshold i; the last one holds for all further epochs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Outcome:
     number: int
     settings: dict[str, str]
     state: Literal["done", "stopped", "failed"]
-    """stopped: below the bars; failed: the method refused."""
+    """stopped: below the pruning thresholds; failed: the method refused."""
     seconds: float
     mrr: float | None = None
     p_at_1: float | None = None
@@ -72,13 +72,13 @@ class Outcome:
         return cls(**{**found, "ranks": tuple(found["ranks"]), "epochs": tuple(found["epochs"])})
 
 
-class BelowBarError(Exception):
+class Pruned(Exception):  # noqa: N818 (Optuna's word)
     """Ends a fit from within."""
 
 
 def with_dev(inputs: Inputs) -> Inputs:
     """The inputs with the dev lexicon that decides: the one given, or one held out of train, for any method."""
-    from bilex.evaluation.held_out import hold_out
+    from bilex.fitting.measurement import hold_out
 
     if inputs.dev is not None:
         return inputs
@@ -109,7 +109,7 @@ def run_trial(
         trace = Trace(_listener(task, epochs), watcher=watcher)
         alignment = fit(inputs_of(inputs, task), device=device, trace=trace)
         result = alignment.evaluate(inputs.dev, fold_case=inputs.fold_case)
-    except BelowBarError:
+    except Pruned:
         return outcome("stopped")
     except BilexError as error:
         return outcome("failed", error=str(error))
@@ -132,14 +132,15 @@ def inputs_of(inputs: Inputs, task: Task) -> Inputs:
 
 
 def _listener(task: Task, epochs: list[float]) -> Callable[[Record], None]:
-    """Keeps the dev MRR of each epoch in `epochs`, and ends the fit below the bars."""
+    """Keeps the dev MRR of each epoch in `epochs`, and ends the fit below the pruning thresholds."""
 
     def listen(record: Record) -> None:
         if not ("epoch" in record and isinstance(dev := record.get("dev"), float)):
             return
         epochs.append(dev)
         epoch = len(epochs) - 1
-        if task.bars and epoch >= FIRST_BAR and max(epochs) < task.bars[min(epoch, len(task.bars) - 1)]:
-            raise BelowBarError
+        thresholds = task.pruning_thresholds
+        if thresholds and epoch >= UNPRUNED_EPOCHS and max(epochs) < thresholds[min(epoch, len(thresholds) - 1)]:
+            raise Pruned
 
     return listen

@@ -61,7 +61,7 @@ class TrialProcess:
     def from_json(cls, text: str) -> TrialProcess:
         """The inverse of `to_json`."""
         found: dict[str, Any] = from_json(text)
-        task = Task(**{**found["task"], "bars": tuple(found["task"]["bars"])})
+        task = Task(**{**found["task"], "pruning_thresholds": tuple(found["task"]["pruning_thresholds"])})
         return cls(**{**found, "task": task, "packed": Packed(**found["packed"])})
 
 

@@ -6,7 +6,7 @@ from bilex import SettingsError, get_method
 from bilex.errors import CheckpointError
 from bilex.normalize import unit
 from bilex.storage.array_file import read_arrays, write_arrays
-from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT
+from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT, Checkpoint
 from bilex.training.trace import Trace
 
 QUICK = {"epochs": "2", "batch": "32", "hard": "8", "random": "8", "learning_rate": "0.01", "tau_source": "0.5"}
@@ -68,11 +68,11 @@ def test_a_checkpoint_without_the_record_of_the_chosen_epoch(given, tmp_path, re
 
     more = {"learning_rate": "0"}  # so that the start is the best
     with pytest.raises(PowerCutError):
-        fit(given, trace=Trace(stop, folder=tmp_path), **more)
+        fit(given, trace=Trace(stop), checkpoint=Checkpoint(tmp_path), **more)
     arrays, notes = read_arrays(tmp_path / CHECKPOINT)
     write_arrays(tmp_path / CHECKPOINT, arrays, {**notes, "records": records})
     with pytest.raises(CheckpointError, match=r"damaged, or of another method \(KeyError.*remove .* and align again"):
-        fit(given, trace=Trace(folder=tmp_path), **more)
+        fit(given, checkpoint=Checkpoint(tmp_path), **more)
 
 
 def test_projections_stay_orthogonal(given):

@@ -108,7 +108,15 @@ def test_the_last_training_is_told_from_the_first(stage, label):
     trace = Trace(watcher=lambda name, share: told.append((name, share)))
     schedule = Schedule(pairs=10, epochs=2, planned=2, batch=5, learning_rate=0.1, decay=False, patience=5, smooth=1)
     generator = torch.Generator().manual_seed(0)
-    train(Toy(generator), schedule, generator=generator, trace=trace, stage={"stage": stage}, state=None)
+    train(
+        Toy(generator),
+        schedule,
+        generator=generator,
+        trace=trace,
+        stage={"stage": stage},
+        checkpoint=NO_CHECKPOINT,
+        state=None,
+    )
     assert told == [(label.format(number), share) for number, share in ((1, 0.25), (1, 0.5), (2, 0.75), (2, 1))]
 
 

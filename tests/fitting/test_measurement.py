@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from bilex import Alignment, EmbeddingTable, align, get_method
-from bilex.evaluation import held_out
-from bilex.evaluation.held_out import Agreement, HeldOut, held_out_record, hold_out, measure_agreement, measure_held_out
+from bilex.evaluation.held_out import Agreement, HeldOut, held_out_record
+from bilex.fitting import measurement
 from bilex.fitting.fit import collect, fit
+from bilex.fitting.measurement import hold_out, measure_agreement, measure_held_out
 
 RAPO = {"method": "rapo", "epochs": 2, "hard": 8, "start": "random", "learning_rate": 0.03, "batch": 16}
 
@@ -42,7 +43,7 @@ class TestSecondFit:
         assert alignment.agreement is not None
 
     def test_is_left_out_where_it_would_take_long(self, world, monkeypatch):
-        monkeypatch.setattr(held_out, "LARGEST", len(world.source) * len(world.target) - 1)
+        monkeypatch.setattr(measurement, "LARGEST", len(world.source) * len(world.target) - 1)
         assert made(world, "procrustes")[0].held_out is None
 
     def test_a_decomposition_that_fails_leaves_it_out(self, world, monkeypatch):
