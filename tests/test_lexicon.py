@@ -340,8 +340,8 @@ class TestIndex:
             "pairs.txt: 0 of 2 pairs are in both vocabularies",
             "2 and 1 words",
             "House",
-            "--fold-case",
-            "--max-words",
+            "`fold_case`",
+            "`max_words`",
         ):
             assert part in str(error.value)
 

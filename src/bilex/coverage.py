@@ -108,7 +108,7 @@ class LexiconIndex(Displayed):
         return (
             f"{self.name}: {self.pairs_covered:,} of {self.pairs_total:,} pairs are in both vocabularies "
             f"({sizes} words), needed at least {minimum}; not found: {_examples(missing)}. Check letter case "
-            "(--fold-case), read more words (--max-words), and that the dictionary is for these two languages"
+            "(`fold_case`), read more words (`max_words`), and that the dictionary is for these two languages"
         )
 
     def summary(self) -> list[str]:

@@ -1,4 +1,8 @@
-"""The one exception tree. Each message says what was found, what was needed, and what to do."""
+"""The one exception tree. Each message says what was found, what was needed, and what to do.
+
+What to do is said in Python, a parameter in backquotes: "read more words (`max_words`)", "replace it with
+`replace=True`". The command line puts its options in their place (bilex.cli.parameters), which no other module names.
+"""
 
 LONGEST, END = 4000, 1000
 """Characters of a message, and how many of them are its end, which says what to do."""

@@ -103,8 +103,11 @@ def test_directions_can_be_those_of_another_suite(write):
         (HEAD + SAMPLE + PROCRUSTES + "rng_seeds = [1, 1]\n", "needed a list of different whole numbers"),
         (HEAD + SAMPLE + PROCRUSTES + "pairs = [0]\n", "pairs = 0; needed at least 1"),
         (HEAD + SAMPLE + PROCRUSTES + "protocol = 'papers'\n", "protocol = 'papers'; needed one of honest, paper"),
-        (HEAD + SAMPLE + PROCRUSTES + "protocol = 'paper'\n", "procrustes has no setting refit=false"),
-        (HEAD + SAMPLE + "[[systems]]\nmethod = 'rapo_semi'\nprotocol = 'paper'\n", "rapo_semi has no setting refit"),
+        (HEAD + SAMPLE + PROCRUSTES + "protocol = 'paper'\n", "procrustes chooses nothing on a dictionary"),
+        (
+            HEAD + SAMPLE + "[[systems]]\nmethod = 'rapo_semi'\nprotocol = 'paper'\n",
+            "rapo_semi always trains in the end",
+        ),
         (HEAD + SAMPLE + "[[systems]]\nmethod = 'adversarial'\npairs = [5]\n", "learns without a dictionary"),
         (HEAD + SAMPLE + PROCRUSTES + PROCRUSTES, "two systems have the label 'procrustes'"),
     ],

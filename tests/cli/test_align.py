@@ -82,8 +82,8 @@ def test_the_same_as_from_python(bilex, inputs, output, files):
 
 def test_without_a_dictionary(bilex, refused, inputs, output):
     message = refused("align", *inputs[:2], "--method", "procrustes", "--output", output)
-    assert "none was given: pass --train DICT" in message
-    assert "--identical" in message
+    assert "none was given: pass one as --train, or" in message
+    assert "--identical, or --numerals" in message
     assert "no words in common" in refused("align", *inputs[:2], "--identical", "--output", output)
     assert "no numerals in common" in refused("align", *inputs, "--numerals", "--output", output)
     made = bilex("align", *inputs[:2], "--method", "vecmap_unsupervised", "--output", output)
@@ -335,7 +335,7 @@ def test_mistakes(refused, inputs, output, tmp_path, monkeypatch, more, code, me
 
 def test_mistakes_in_the_files(refused, inputs, output, files, tmp_path):
     assert "no such file" in refused("align", "absent.vec", *inputs[1:], "--output", output)
-    assert "pass --train" in refused("align", *inputs[:2], "--fast", "--output", output)
+    assert "pass one as --train" in refused("align", *inputs[:2], "--fast", "--output", output)
     assert "seems to run from target to source" in refused(
         "align", inputs[1], inputs[0], *inputs[2:], "--output", output
     )
@@ -392,11 +392,11 @@ class TestCorrections:
         assert bilex(*args, "--corrections", file).code == 0
         file = file.rename(tmp_path / "moved.sqlite")
         assert "is finished already" in bilex(*args, "--corrections", file).err
-        assert "was made with another train, corrections;" in refused(*args)
+        assert "was made with another --train, --corrections;" in refused(*args)
         corrections = Corrections(file)
         corrections.decide("s3", "t150", "rejected")
         corrections.close()
-        assert "was made with another corrections;" in refused(*args, "--corrections", file)
+        assert "was made with another --corrections;" in refused(*args, "--corrections", file)
 
     def test_refused(self, refused, inputs, run, output, tmp_path):
         assert "there are no corrections yet" in refused("align", *inputs, "--corrections", run, "--output", output)
@@ -429,21 +429,21 @@ class TestResume:
     @pytest.mark.parametrize(
         ("more", "what"),
         [
-            (["--set", "normalize=unit"], "settings"),
-            (["--rng-seed", "1"], "rng_seed"),
-            (["--max-words", "100"], "source, target"),
-            (["--fold-case"], "fold_case"),
+            (["--set", "normalize=unit"], "--set"),
+            (["--rng-seed", "1"], "--rng-seed"),
+            (["--max-words", "100"], "SOURCE, TARGET"),
+            (["--fold-case"], "--fold-case"),
         ],
     )
     def test_another_run_is_refused(self, refused, run, inputs, more, what):
         before = contents(run)
         message = refused("align", *inputs, *more, "--fast", "--output", run, "--resume")
-        assert f"was made with another {what}; choose another --output" in message
+        assert f"was made with another {what}; choose another folder" in message
         assert contents(run) == before
 
     def test_other_files_are_noticed(self, refused, run, inputs, files):
         message = refused("align", *inputs[:2], "--fast", "--train", files / "test.tsv", "--output", run, "--resume")
-        assert "was made with another train" in message
+        assert "was made with another --train" in message
 
     def test_a_folder_that_is_no_run(self, refused, tmp_path, inputs):
         assert "this is no run folder" in refused("align", *inputs, "--output", tmp_path, "--resume")
@@ -533,7 +533,7 @@ class TestResumeInterrupted:
         args, partial = interrupted()
         before = contents(partial)
         message = refused("align", *args, "--rng-seed", 5, "--resume")
-        assert f"{partial} was made with another rng_seed" in message
+        assert f"{partial} was made with another --rng-seed" in message
         assert contents(partial) == before
 
     def test_damaged_beginnings_are_refused(self, bilex, refused, interrupted):
@@ -642,7 +642,7 @@ class TestOneAtATime:
             message = refused("align", *inputs, "--method", "procrustes", "--output", output, *resume)
             assert contents(partial) == before
         assert f"{partial}: process {os.getpid()} on " in message
-        assert "is at work there; wait for it, or choose another --output" in message
+        assert "is at work there; wait for it, or choose another folder" in message
 
     def test_one_that_came_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         with ExitStack() as stack:

@@ -3,6 +3,7 @@ import dataclasses
 import pytest
 
 from bilex import all_methods, get_method
+from bilex.settings.fields import to_text
 
 
 def test_the_list(bilex):
@@ -24,12 +25,29 @@ def test_one_method(bilex, name):
     assert described.keys() == {"name", "summary", "description", "paper", "supervision", "uses_dev", "settings"}
     names = dict.fromkeys(setting["name"].partition(".")[0] for setting in described["settings"])
     assert list(names) == [f.name for f in dataclasses.fields(method)]
-    assert all(setting["name"] in text and setting["type"] in text for setting in described["settings"])
+    settings = text.partition("Settings, for --set KEY=VALUE:\n")[2]
+    assert max(map(len, settings.splitlines())) <= 80
+    told = " ".join(settings.split())
+    for setting in described["settings"]:
+        assert f"{setting['name']}={to_text(setting['default'])} ({setting['type']}" in told
+        assert setting["description"] in told
+        assert setting["range"] is None or setting["range"].keys() in ({"values"}, {"low", "high", "log", "step"})
+
+
+def test_the_range_worth_searching(bilex):
+    text = " ".join(bilex("methods", "rapo").out.split())
+    assert "learning_rate=0.0005 (float; searched: 0.0001 to 0.003, on a log scale) Learning rate of Adam" in text
+    assert "projection=householder (householder|linear) `householder`: products of" in text
+    settings = {setting["name"]: setting for setting in bilex("methods", "rapo", "--json").json["settings"]}
+    assert settings["hard"]["range"] == {"low": 64, "high": 256, "log": False, "step": 64}
+    assert settings["activation"]["range"] == {"values": ["linear", "tanh", "sigmoid"]}
+    assert settings["projection"]["range"] is None
 
 
 def test_defaults_are_printed_as_they_are_given(bilex):
     (normalize,) = bilex("methods", "procrustes", "--json").json["settings"]
-    assert normalize == {"name": "normalize", "type": "str,...", "default": "unit,center,unit"}
+    assert (normalize["type"], normalize["default"]) == ("str,...", "unit,center,unit")
+    assert normalize["description"].startswith("Steps done to both tables first")
     assert get_method("procrustes", {"normalize": normalize["default"]}) == get_method("procrustes")
 
 

@@ -200,11 +200,11 @@ class TestResume:
     @pytest.mark.parametrize(
         ("more", "what"),
         [
-            (["--rng-seed", 1], "rng_seed"),
-            (["--search", "random"], "search"),
-            (["--set", "normalize=unit"], "settings"),
-            (["--method", "rcsls"], "method, settings, space"),
-            (["--max-words", 100], "source, target"),
+            (["--rng-seed", 1], "--rng-seed"),
+            (["--search", "random"], "--search"),
+            (["--set", "normalize=unit"], "--set"),
+            (["--method", "rcsls"], "--method, --set, search space"),
+            (["--max-words", 100], "SOURCE, TARGET"),
         ],
     )
     def test_other_inputs_are_refused(self, refused, interrupted, output, more, what):

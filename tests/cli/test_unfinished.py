@@ -52,7 +52,7 @@ class TestCheckFree:
         unfinished.check_free(*places, resume=False, force=False)
 
     def test_a_run(self, saved, places):
-        with pytest.raises(AlignmentError, match=r"exists already .* --force"):
+        with pytest.raises(AlignmentError, match=r"exists already .* `replace=True`"):
             unfinished.check_free(*places, resume=False, force=False)
         unfinished.check_free(*places, resume=False, force=True)
         unfinished.check_free(*places, resume=True, force=False)  # which of them it is will be seen
@@ -80,7 +80,7 @@ class TestIsFinished:
 
     def test_another_run(self, saved, places, world):
         other = collect(*world[:3], method="cca")
-        with pytest.raises(AlignmentError, match="was made with another method, settings"):
+        with pytest.raises(AlignmentError, match="was made with another `method`, `settings`"):
             unfinished.is_finished(*places, other, force=False)
         assert not unfinished.is_finished(*places, other, force=True)
 
@@ -129,7 +129,7 @@ class TestCheckpoint:
         with pytest.raises(ZeroDivisionError):
             fail(places, given, ZeroDivisionError, epoch=1)
         other = collect(*world[:3], method="procrustes", rng_seed=7)
-        with pytest.raises(AlignmentError, match="was made with another rng_seed"), keep(places, other, resume=True):
+        with pytest.raises(AlignmentError, match="was made with another `rng_seed`"), keep(places, other, resume=True):
             pytest.fail("worked")
         assert (places[1] / CHECKPOINT).is_file()
 

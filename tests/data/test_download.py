@@ -63,7 +63,7 @@ def test_the_server_may_say_how_long_to_wait(site, act, get, vec, waits):
 def test_patience_ends(site, act, get, vec, waits):
     site.files[PATH] = vec
     site.acts += [act(status=503)] * 5
-    with pytest.raises(DataError, match=r"HTTP 503 .*, 5 times; 0 bytes are kept.* --mirror"):
+    with pytest.raises(DataError, match=r"HTTP 503 .*, 5 times; 0 bytes are kept.* `mirror`"):
         get()
     assert waits == [1, 2, 4, 8]
 
@@ -217,7 +217,7 @@ def test_redirects_in_a_circle(site, act, get):
 def test_no_connection(tmp_path, waits, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     address = "http://127.0.0.1:1/x"
-    with pytest.raises(DataError, match=r"127\.0\.0\.1:1/x: no connection \(.*--mirror"):
+    with pytest.raises(DataError, match=r"127\.0\.0\.1:1/x: no connection \(.*`mirror`"):
         download(address, Part(tmp_path / "x.part", address), max_words=None, session=waits.session)
     assert waits == [1, 2, 4, 8]
 

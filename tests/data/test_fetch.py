@@ -184,7 +184,7 @@ def test_a_hash_that_was_given(site, get, folder):
     right = {"en-es.0-5000.txt": sha256(WORDS)}
     assert get("en-es", checksums=right).new
     assert not get("en-es", checksums=right).new
-    with pytest.raises(DataError, match="fetch it again with --force"):
+    with pytest.raises(DataError, match="fetch it again with `force=True`"):
         get("en-es", checksums={"en-es.0-5000.txt": "0" * 64})
 
 
@@ -199,7 +199,7 @@ def test_a_change_since_the_first_fetch_is_refused_until_accepted(site, get, fol
     site.files[TXT] = WORDS
     first = get("en-es")
     site.files[TXT] = WORDS + b"new nuevo\n"
-    with pytest.raises(DataError, match=rf"has changed since {first.record.fetched_at[:10]}.*--accept-changed"):
+    with pytest.raises(DataError, match=rf"has changed since {first.record.fetched_at[:10]}.*`accept_changed=True`"):
         get("en-es", force=True)
     assert first.path.read_bytes() == WORDS  # the old one stays
     first.path.unlink()
@@ -228,10 +228,10 @@ def test_a_file_that_was_changed_here(site, get):
     path = get("en-es").path
     path.write_bytes(WORDS.replace(b"casa", b"CASA"))
     assert not get("en-es").new  # the same size: only --verify looks inside
-    with pytest.raises(DataError, match=r"its sha256 is .*--force"):
+    with pytest.raises(DataError, match=r"its sha256 is .*`force=True`"):
         get("en-es", verify=True)
     path.write_bytes(WORDS[:5])
-    with pytest.raises(DataError, match=r"it is not as it was fetched.*--force"):
+    with pytest.raises(DataError, match=r"it is not as it was fetched.*`force=True`"):
         get("en-es")
     assert get("en-es", force=True).path.read_bytes() == WORDS
 

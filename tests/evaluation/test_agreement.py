@@ -44,5 +44,5 @@ def test_no_pairs_do_not_agree():
 
 
 def test_the_failure_says_what_was_found_and_what_to_do():
-    with pytest.raises(AlignmentError, match=r"gan has failed, tried 3 times: .* back 12% .*needed 40%.*--rng-seed"):
+    with pytest.raises(AlignmentError, match=r"gan has failed, tried 3 times: .* back 12% .*needed 40%.*`rng_seed`"):
         raise failure("gan", tries=3, found=0.12, needed=0.4)

@@ -186,7 +186,7 @@ def test_answers_are_sent_at_once():
 
 
 def test_an_address_of_another_machine():
-    with pytest.raises(ExplorerError, match="--host"):
+    with pytest.raises(ExplorerError, match="choose another `port`, or an address of this machine as `host`"):
         server.listen("192.0.2.1", 0)
 
 

@@ -27,9 +27,9 @@ CHOICES = [
         "words spelt alike are the only dictionary",
         id="spelling",
     ),
-    pytest.param({"source_words": 3, "fast": True}, "procrustes", "--fast was given", id="fast"),
+    pytest.param({"source_words": 3, "fast": True}, "procrustes", "`fast` was given", id="fast"),
     pytest.param(
-        {"source_words": 3, "only_spelling": True, "fast": True}, "procrustes", "--fast was given", id="fast, spelling"
+        {"source_words": 3, "only_spelling": True, "fast": True}, "procrustes", "`fast` was given", id="fast, spelling"
     ),
 ]
 
@@ -41,7 +41,7 @@ def test_the_best_that_the_data_allow(given, name, why):
 
 
 def test_the_fast_one_needs_a_dictionary():
-    with pytest.raises(AlignmentError, match=r"--fast is procrustes, .* leave out --fast"):
+    with pytest.raises(AlignmentError, match=r"`fast=True` is procrustes, .* leave out `fast`"):
         choose(None, fast=True)
 
 

@@ -250,7 +250,7 @@ def refusals():
         pytest.param(
             lambda w: align(w.source, w.target, method="procrustes"),
             AlignmentError,
-            "none was given: pass --train",
+            "none was given: pass one as `train`",
             id="no train",
         ),
         pytest.param(

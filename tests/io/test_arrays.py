@@ -38,7 +38,7 @@ def test_npy_with_words_beside_it(tmp_path, suffix):
 def test_npy_with_words_named(tmp_path):
     np.save(tmp_path / "t.npy", ROWS)
     with pytest.raises(
-        TableError, match=r"needed one of t\.words, t\.txt, t\.vocab beside it, or name the file: words="
+        TableError, match=r"needed one of t\.words, t\.txt, t\.vocab beside it, or name the file: `words="
     ):
         read_contents(tmp_path / "t.npy")
     (tmp_path / "other").write_bytes("un\ndeux\nété".encode("latin-1"))

@@ -181,7 +181,7 @@ def test_max_words_stops_early(read):
     assert contents.report.lines == 4
     assert set(repairs(contents)) == {"wrong_width", "duplicate"}
     assert read(b"9 2\na 1 1\nbad", max_words=1, strict=True).words == ["a"]
-    with pytest.raises(TableError, match="max_words must be at least 1"):
+    with pytest.raises(TableError, match="`max_words` must be at least 1"):
         read(data, max_words=0)
 
 
@@ -237,7 +237,7 @@ def test_more_than_one_percent_bad_lines_is_an_error(read):
 
 def test_wrong_encoding_is_an_error_that_names_the_option(read):
     data = "".join(f"é{i} 1 2\n" for i in range(20)).encode("latin-1")
-    with pytest.raises(TableError, match="--encoding latin-1"):
+    with pytest.raises(TableError, match="`encoding='latin-1'`"):
         read(data)
     assert read(data, encoding="latin-1").words[0] == "é0"
     assert read(data, encoding="ISO-8859-1").report.summary() == []

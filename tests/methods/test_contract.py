@@ -190,10 +190,17 @@ def test_settings_can_be_given_as_they_are_printed(name, relaxed):
         assert get_method(name, {setting: text}) == default
 
 
+def test_without_refit_is_the_same_but_for_that(method):
+    plain = method.without_refit()
+    assert type(plain) is type(method)
+    assert plain.without_refit() == plain
+    assert (plain == method) or (method.learns_dev and not plain.learns_dev)
+
+
 def test_no_test_lexicon_can_reach_fit(name):
     parameters = inspect.signature(all_methods()[name].fit).parameters
     named = [p.name for p in parameters.values() if p.kind is not p.VAR_KEYWORD]
-    assert set(named) <= {"self", "x", "z", "pairs", "dev", "generator", "trace", "warm"}
+    assert set(named) <= {"self", "x", "z", "pairs", "dev", "generator", "trace", "warm", "checkpoint"}
 
 
 @pytest.mark.parametrize("swap", [False, True], ids=["forward", "backward"])

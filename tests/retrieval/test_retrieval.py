@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from bilex.errors import SettingsError
-from bilex.retrieval import CSLS, RETRIEVALS, InvertedSoftmax, Nearest, index
+from bilex.retrieval import CSLS, RETRIEVALS, InvertedSoftmax, Nearest
 from bilex.search.blocks import KEY_BLOCK
 
 CHOICES = [CSLS(), CSLS(k=3), Nearest(), InvertedSoftmax(), InvertedSoftmax(beta=5.0)]
@@ -154,7 +154,7 @@ SEARCHES = {  # of an index whose penalties are known, and of one where they are
 @pytest.mark.parametrize(("z", "known", "search"), SEARCHES.values(), ids=SEARCHES)
 def test_a_small_budget_is_kept_to(peak_bytes, monkeypatch, z, known, search):
     """Lists of each row come on top of it; blocks of products, which would be several times as large, do not."""
-    monkeypatch.setattr(index, "MIN_ROWS", 0)
+    monkeypatch.setattr("bilex.retrieval.index.MIN_ROWS", 0)
     peaks = []
     for budget in ({"budget": 2**20}, {}):
         index = CSLS().index(NEAR, z, **budget)

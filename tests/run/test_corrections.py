@@ -190,11 +190,11 @@ def test_files_of_others_are_left_alone(file):
 
 def test_no_sqlite_at_all(file):
     file.write_text("a\tb\n" * 1000)
-    with pytest.raises(ExplorerError, match="--corrections"):
+    with pytest.raises(ExplorerError, match="name a file for them in a folder that can be written to"):
         Corrections(file)
     assert file.read_text() == "a\tb\n" * 1000
 
 
 def test_no_folder(tmp_path):
-    with pytest.raises(ExplorerError, match="--corrections"):
+    with pytest.raises(ExplorerError, match="name a file for them in a folder that can be written to"):
         Corrections(tmp_path / "none" / "corrections.sqlite")

@@ -197,7 +197,7 @@ class TestCache:
 class TestDamage:
     def test_no_run_folder(self, tmp_path):
         for path in (tmp_path, tmp_path / "absent"):
-            with pytest.raises(AlignmentError, match=r"this is no run folder .*make one with bilex align"):
+            with pytest.raises(AlignmentError, match=r"this is no run folder .*make one with `align`"):
                 Alignment.load(path)
 
     @pytest.mark.parametrize(
@@ -338,7 +338,9 @@ def test_a_provenance_that_could_not_be_opened_again_is_refused(alignment, tmp_p
 class TestReplaced:
     def test_by_a_whole_run(self, alignment, run):
         (run / "mapping.safetensors").write_bytes(b"damaged")
-        with pytest.raises(AlignmentError, match=r"exists already and is left as it is: .* replace it with --force"):
+        with pytest.raises(
+            AlignmentError, match=r"exists already and is left as it is: .* replace it with `replace=True`"
+        ):
             alignment.save(run)
         alignment.save(run, replace=True)
         assert torch.equal(Alignment.load(run).index().x, alignment.index().x)

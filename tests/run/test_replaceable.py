@@ -63,9 +63,7 @@ def test_a_link(run, tmp_path):
 
 class TestSave:
     def test_in_place_of_another_run(self, world, alignment, run):
-        with pytest.raises(
-            AlignmentError, match=r"exists already .* replace it with --force \(in Python replace=True\)"
-        ):
+        with pytest.raises(AlignmentError, match=r"exists already .* replace it with `replace=True`"):
             alignment.save(run)
         other = align(world.source, world.target, world.train, method="cca")
         other.save(run, replace=True)

@@ -147,7 +147,7 @@ class TestFolder:
             assert len(study.outcomes) == 2
         for other, kind, what in ((inputs, "random", "search"), (replace(inputs, rng_seed=1), "tpe", "rng_seed")):
             with (
-                pytest.raises(AlignmentError, match=f"was made with another {what};"),
+                pytest.raises(AlignmentError, match=f"was made with another `{what}`;"),
                 opened(folder, other, space, kind=kind),
             ):
                 pass

@@ -128,7 +128,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
         with replacing(path) as temporary:
             temporary.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     except OSError as error:
-        raise ResultsError(f"{path}: cannot be written: {why(error, 'choose another --output')}") from error
+        raise ResultsError(f"{path}: cannot be written: {why(error, 'choose another folder')}") from error
 
 
 def _read_json(path: Path) -> dict[str, Any]:

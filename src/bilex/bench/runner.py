@@ -128,5 +128,5 @@ def _keep(folder: Path, task: Task, cell: Cell) -> None:
 
 def _write_suite(suite: Suite, folder: Path) -> None:
     if (folder / "suite.json").is_file() and (name := read_suite(folder).get("name")) != suite.name:
-        raise SuiteError(f"{folder} has results of the suite {name}, this is {suite.name}; choose another --output")
+        raise SuiteError(f"{folder} has results of the suite {name}, this is {suite.name}; choose another folder")
     write_json(folder / "suite.json", suite.describe())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,12 +53,17 @@ class System:
         method = get_method(self.method, self.settings)
         if self.protocol == "honest":
             return method
-        if not (method.uses_dev and any(setting.name == "refit" for setting in fields(method))):
-            raise SettingsError(
-                f"{self.label}: the paper's protocol chooses on the test dictionary, and {method.name} has no setting "
-                "refit=false that keeps it from training on it; use a method that has, or protocol honest"
-            )
-        return replace(method, refit=False)  # type: ignore[call-arg]
+        method = method.without_refit()
+        if not method.uses_dev:
+            found = "chooses nothing on a dictionary"
+        elif method.learns_dev:
+            found = "always trains in the end on what it has chosen by"
+        else:
+            return method
+        raise SettingsError(
+            f"{self.label}: the paper's protocol chooses on the test dictionary and never trains on it; {method.name} "
+            f"{found}; use another method, such as rapo, or protocol honest"
+        )
 
     def describe(self) -> dict[str, Any]:
         """In plain values."""

@@ -13,6 +13,7 @@ import click
 from bilex import __version__
 from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import Terminated, orderly_end, told
+from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.io.standard import set_up
 from bilex.text.printable import printable
@@ -91,7 +92,7 @@ def main(args: list[str] | None = None) -> None:
         with orderly_end():
             _run(args)
     except BilexError as error:
-        _fail(str(error))
+        _fail(as_options(str(error)))
     except BrokenPipeError:  # the reader of a pipe has had enough
         _write_no_more()
         sys.exit(0)

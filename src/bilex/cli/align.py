@@ -10,6 +10,7 @@ import click
 
 from bilex.cli import align_messages, options, unfinished
 from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.parameters import as_options
 from bilex.cli.training import shown
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def align(
     unfinished.check_room(output, inputs)
     expected = align_messages.expected_seconds(inputs, device)
     options.say(*align_messages.decisions(inputs, train))
-    options.say(*(f"warning: {doubt}" for doubt in (*inputs.doubts(), *align_messages.warnings(inputs))))
+    options.warn(*inputs.doubts(), *align_messages.warnings(inputs))
     options.say(*align_messages.before(inputs, expected))
     started = time.perf_counter()
     with (
@@ -164,7 +165,7 @@ def _to_json(
     return {
         "run": str(output),
         "method": inputs.method.name,
-        "why": inputs.why,
+        "why": inputs.why and as_options(inputs.why),
         "expected_seconds": expected,
         "seconds": seconds,
         "train": {key: value for key, value in provenance["train_coverage"].items() if not key.startswith("missing")},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bilex.cli.explore import counted_decisions
+from bilex.cli.parameters import as_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def before(inputs: Inputs, seconds: float | None) -> list[str]:
 
     if inputs.why is None and (seconds is None or seconds < LONG):
         return []
-    chosen = f"method {inputs.method.name}" + (f", because {inputs.why}" if inputs.why else "")
+    chosen = f"method {inputs.method.name}" + (f", because {as_options(inputs.why)}" if inputs.why else "")
     threads = torch.get_num_threads()
     time = "" if seconds is None else f": {rough(seconds)} on {threads} thread{'s' * (threads > 1)}"
     quick = bool(inputs.why) and inputs.coverage.pairs_covered > 0 and (seconds or 0) > LONG

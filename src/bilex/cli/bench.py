@@ -11,6 +11,7 @@ import click
 from bilex.cli import options
 from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import telling, this_command
+from bilex.cli.parameters import as_options
 
 if TYPE_CHECKING:
     from bilex.bench.results import Cell
@@ -109,7 +110,7 @@ def _tell(now: Progress) -> None:
 
 def _told(cell: Cell) -> str:
     if cell.scores is None:
-        return f"{cell.status}: {cell.error}"
+        return f"{cell.status}: {as_options(cell.error or '')}"
     seconds = "" if cell.seconds is None else f" in {cell.seconds:.1f} s"
     return f"P@1 {cell.scores['p_at_1']:.2f}{seconds}"
 
@@ -172,6 +173,6 @@ def _plain(cell: Planned, there: Cell | None) -> dict[str, Any]:
         "direction": cell.direction.name,
         "rng_seed": cell.rng_seed,
         "status": None if there is None else there.status,
-        "error": None if there is None else there.error,
+        "error": None if there is None or there.error is None else as_options(there.error),
         "p_at_1": None if scores is None else scores["p_at_1"],
     }

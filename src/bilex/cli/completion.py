@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pkgutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from click.shell_completion import CompletionItem
 
 VARIABLE = "_BILEX_COMPLETE"
@@ -35,21 +38,29 @@ def complete_method(ctx: click.Context, param: click.Parameter, incomplete: str)
     """Methods that begin so. A method has the name of its file: nothing heavy is imported."""
     import bilex.methods
 
-    names = [module.name for module in pkgutil.iter_modules(bilex.methods.__path__) if module.name != "base"]
-    return [name for name in names if name.startswith(incomplete.replace("-", "_"))]
+    return [name for name in _files(bilex.methods.__path__) if name.startswith(incomplete.replace("-", "_"))]
+
+
+def _files(folders: Iterable[str]) -> Iterator[str]:
+    """Files of methods; in a package of several methods, such as rapo, their names begin with its name."""
+    for finder, name, is_package in pkgutil.iter_modules(folders):
+        if is_package:
+            inner = [str(Path(finder.path, name))]  # type: ignore[union-attr]
+            yield from (module.name for module in pkgutil.iter_modules(inner) if module.name.startswith(name))
+        elif name != "base":
+            yield name
 
 
 def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
     """Settings of the method, or of the usual one, as KEY=, and values of those that have few."""
     from click.shell_completion import CompletionItem
 
-    from bilex.cli.methods import settings_of
     from bilex.errors import BilexError
     from bilex.methods.base import get_method
 
     try:
         usual = "procrustes" if ctx.params.get("fast") else "rapo"
-        known = {s["name"]: s["type"] for s in settings_of(get_method(ctx.params.get("method") or usual))}
+        known = {s.name: s.type for s in get_method(ctx.params.get("method") or usual).settings()}
     except BilexError:  # no such method: it will be told when the command is called
         return []
     key, equals, value = incomplete.partition("=")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,16 +12,17 @@ from bilex.cli import options
 from bilex.cli.completion import complete_method
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bilex.methods.base import Method
+    from bilex.settings.setting import Setting
+
+WIDTH, INDENT = 80, "  "
 
 
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_method)
 @options.as_json
 def methods(name: str | None, as_json: bool) -> None:
-    """List the methods, or say all about the one called NAME: what it does, its paper, its settings."""
+    """List the methods, or say all about the one called NAME: what it does, its paper, what each setting is for."""
     from bilex.methods.base import all_methods, get_method
 
     if name is None:
@@ -31,14 +32,31 @@ def methods(name: str | None, as_json: bool) -> None:
         else:
             options.print_table(["method", "what it is"], [(m.name, m.summary()) for m in known.values()], left=2)
         return
-    described = _describe(type(get_method(name)))
+    kind = type(get_method(name))
+    described = _describe(kind)
     if as_json:
         options.print_json(described)
         return
     options.show(f"{described['name']}, {described['supervision']}\n\n{described['description']}\n")
     options.show(f"Paper: {described['paper']}\n")
-    rows = [(s["name"], s["type"], s["default"]) for s in described["settings"]]
-    options.print_table(["setting (--set KEY=VALUE)", "type", "default"], rows, left=3, fold=False)
+    options.show("Settings, for --set KEY=VALUE:")
+    for setting in kind.settings():
+        options.show("", *_lines(setting))
+
+
+def _lines(setting: Setting) -> list[str]:
+    """A setting with its default, its type and the range worth searching; below them what it is for."""
+    from bilex.settings.fields import to_text
+
+    searched = "" if setting.range is None else f"; searched: {setting.range}"
+    about = [f"{setting.name}={to_text(setting.default)}", f"({setting.type}{searched})"]
+    return [*_wrapped("  ".join(about), INDENT, 3 * INDENT), *_wrapped(setting.description, 2 * INDENT, 2 * INDENT)]
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _describe(method: type[Method]) -> dict[str, Any]:
@@ -49,24 +67,5 @@ def _describe(method: type[Method]) -> dict[str, Any]:
         "paper": method.paper,
         "supervision": method.supervision(),
         "uses_dev": method.uses_dev,
-        "settings": list(settings_of(method())),
+        "settings": [setting.to_json() for setting in method.settings()],
     }
-
-
-def settings_of(given: Any, prefix: str = "") -> Iterator[dict[str, Any]]:
-    """Name, type and default of each setting; of a method among them only what differs from its own defaults."""
-    from bilex.methods.base import Method
-    from bilex.settings.fields import describe, field_types
-
-    kinds = field_types(type(given))
-    for field in dataclasses.fields(given):
-        value, name = getattr(given, field.name), prefix + field.name
-        if not dataclasses.is_dataclass(value):
-            plain = ",".join(map(str, value)) if isinstance(value, tuple) else value
-            yield {"name": name, "type": describe(kinds[field.name]), "default": plain}
-        elif isinstance(value, Method):
-            yield {"name": name, "type": describe(kinds[field.name]).lower(), "default": value.name}
-            usual = {setting["name"]: setting for setting in settings_of(type(value)(), f"{name}.")}
-            yield from (setting for setting in settings_of(value, f"{name}.") if setting != usual[setting["name"]])
-        else:
-            yield from settings_of(value, f"{name}.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.io.standard import STDOUT
 from bilex.storage.files import require_utf8_name
@@ -159,6 +160,11 @@ def say(*lines: str) -> None:
     """Tell a person something on stderr."""
     for line in lines:
         click.echo(printable(line, keep="\n"), file=sys.stderr)  # named, so that a bar that is shown makes way for it
+
+
+def warn(*doubts: str) -> None:
+    """Tell a person on stderr what may be wrong, in words of the library."""
+    say(*(f"warning: {as_options(doubt)}" for doubt in doubts))
 
 
 def show(*lines: str) -> None:

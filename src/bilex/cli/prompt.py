@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
+from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.retrieval.sides import from_to, reverse
 from bilex.storage.files import bare_name
@@ -86,7 +87,7 @@ def converse(session: Session, read: Callable[[str], str] = input) -> None:
         except KeyboardInterrupt:
             click.echo()
         except BilexError as error:  # the next word may do
-            options.say(str(error))
+            options.say(as_options(str(error)))
         except EOFError:
             click.echo()
             return

@@ -9,6 +9,7 @@ import click
 from bilex.cli import options
 from bilex.cli.completion import complete_method, complete_setting
 from bilex.cli.interruption import telling, this_command
+from bilex.cli.parameters import as_options
 from bilex.errors import AlignmentError, MissingExtraError
 from bilex.parallel.cluster import import_ray
 
@@ -123,7 +124,7 @@ def tune(
         rng_seed=rng_seed,
         fold_case=fold_case,
     )
-    options.say(*(f"warning: {doubt}" for doubt in inputs.doubts()))
+    options.warn(*inputs.doubts())
     budget = Budget(minutes=MINUTES if minutes is None and trials is None else minutes, trials=trials)
     place = Place(jobs=jobs, threads=threads, cluster=cluster, device=device)
     _search(inputs, space, budget, kind, output, place, as_json=as_json)
@@ -178,7 +179,7 @@ def _say_outcome(outcome: Outcome) -> None:
     figures = {
         "done": f"dev MRR {outcome.mrr:.4f}, P@1 {outcome.p_at_1:.1f}" if outcome.mrr is not None else "",
         "stopped": f"stopped after {len(outcome.epochs) - 1} epochs",
-        "failed": f"failed: {outcome.error}",
+        "failed": f"failed: {as_options(outcome.error or '')}",
     }[outcome.state]
     settings = " ".join(f"{name}={text}" for name, text in outcome.settings.items())
     options.say(f"trial {outcome.number}: {figures}; {outcome.seconds:.1f} s; {settings}")
@@ -190,7 +191,7 @@ def _draw(output: Path, study: Study) -> None:
     try:
         draw(output, study)
     except MissingExtraError as error:
-        options.say(f"no pictures: {error}")
+        options.say(f"no pictures: {as_options(str(error))}")
 
 
 def _print(verdict: Verdict) -> None:

@@ -62,8 +62,8 @@ def check_room(output: Path, inputs: Inputs) -> None:
     needed, free = inputs.least_bytes, free_bytes(output)
     require_room(output, needed, "the run")
     if free < CHECKPOINTS * needed:
-        options.say(
-            f"warning: {output} will take {gigabytes(needed)}, and checkpoints while it is made up to "
+        options.warn(
+            f"{output} will take {gigabytes(needed)}, and checkpoints while it is made up to "
             f"{gigabytes((CHECKPOINTS - 1) * needed)} more; {gigabytes(free)} are free"
         )
 
@@ -74,7 +74,7 @@ def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, for
 
     What was interrupted before its first checkpoint is removed too: there is nothing to go on from.
     """
-    made = Checkpoint(partial, warn=lambda text: options.say(f"warning: {text}"))
+    made = Checkpoint(partial, warn=options.warn)
     with only_one(partial / LOCK), telling(lambda: _what_is_saved(partial, made)):
         try:
             _refuse_taken(output, None if resume else partial, force=force)

@@ -36,12 +36,14 @@ class Checks:
         """Whether a file that is there has the words asked for; DataError if it is not what it should be."""
         record, expected = place.current(), self.expected(place)
         if record is None and place.records() and not expected:
-            raise DataError(f"{place.path}: it is not as it was fetched; fetch it again with --force, or move it away")
+            raise DataError(
+                f"{place.path}: it is not as it was fetched; fetch it again with `force=True`, or move it away"
+            )
         if record and not record.has(item.max_words):
             return False
         wanted = expected or (record.sha256 if record and self.verify else None)
         if wanted and (found := sha256(place.path)) != wanted:
-            raise DataError(f"{place.path}: its sha256 is {found}, needed {wanted}; fetch it again with --force")
+            raise DataError(f"{place.path}: its sha256 is {found}, needed {wanted}; fetch it again with `force=True`")
         return True
 
     def accept(self, place: Place, record: Record) -> Record:
@@ -56,7 +58,7 @@ class Checks:
         if not (expected or self.accept_changed):
             raise ContentError(
                 f"it has changed since {known.fetched_at}: its sha256{cut} is {record.sha256}, then {known.sha256}; "
-                "figures from the two do not compare; to have the new one all the same: --accept-changed"
+                "figures from the two do not compare; to have the new one all the same: `accept_changed=True`"
             )
         return record
 

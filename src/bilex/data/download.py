@@ -80,7 +80,7 @@ def download(address: str | Path, part: Part, *, max_words: int | None, session:
             if failed >= session.tries:
                 raise DataError(
                     f"{address}: {trouble}, {failed} times; {part.have:,} bytes are kept, and the same command goes on "
-                    "from there; check the network, or name a --mirror (an address or a folder)"
+                    "from there; check the network, or name a `mirror` (an address or a folder)"
                 ) from None
             delay = max(trouble.after, 2.0 ** (failed - 1))
             session.tell(f"{address}: {trouble}; trying again in {delay:.0f} s")
@@ -140,7 +140,7 @@ def _check_disk(part: Part, remote: Remote, max_words: int | None) -> None:
     if needed > free:
         raise DataError(
             f"{part.path.parent}: {free / 1e9:.1f} GB are free, {part.path.stem} needs {needed / 1e9:.1f} GB; make "
-            "room, choose another --folder, or fetch fewer words (--max-words)"
+            "room, choose another `folder`, or fetch fewer words (`max_words`)"
         )
 
 
@@ -150,6 +150,6 @@ def _write(file: Any, chunk: bytes) -> None:
         file.flush()
     except OSError as error:
         raise DataError(
-            f"{file.name}: cannot be written ({error.strerror}); make room, or choose another --folder; what has come "
+            f"{file.name}: cannot be written ({error.strerror}); make room, or choose another `folder`; what has come "
             "is kept"
         ) from None

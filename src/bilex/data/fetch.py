@@ -94,7 +94,7 @@ def _locked(place: Place, session: Session) -> Iterator[None]:
             yield
     except CannotLockError as error:
         raise DataError(
-            f"{place.lock}: cannot be locked ({error.strerror}), as on some network file systems; fetch to a --folder "
+            f"{place.lock}: cannot be locked ({error.strerror}), as on some network file systems; fetch to a `folder` "
             "on another disk, then copy it"
         ) from None
 
@@ -123,7 +123,7 @@ def _finish(item: Item, part: Part, place: Place, checks: Checks) -> Record:
     """Check what has come, note it, and give it its name."""
     gzipped = item.file.endswith(".gz")
     if part.have == 0:
-        raise ContentError("it is empty; use a --mirror")
+        raise ContentError("it is empty; use a `mirror`")
     if item.max_words is not None:
         words = first_words(part.path, item.max_words, gzipped=gzipped)
         with replacing(place.path) as temporary:

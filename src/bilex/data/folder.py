@@ -101,7 +101,7 @@ class Place:
             self._notes.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(
-                f"{self.path.parent}: cannot be made ({error.strerror}); choose another --folder, or set {VARIABLE}"
+                f"{self.path.parent}: cannot be made ({error.strerror}); choose another `folder`, or set {VARIABLE}"
             ) from None
 
     def records(self) -> list[Record]:
@@ -109,7 +109,9 @@ class Place:
         try:
             return [Record(**entry) for entry in read_json(self._records).get("records", [])]
         except TypeError:
-            raise DataError(f"{self._records}: not as bilex wrote it; remove it and fetch again with --force") from None
+            raise DataError(
+                f"{self._records}: not as bilex wrote it; remove it and fetch again with `force=True`"
+            ) from None
 
     def known(self, max_words: int | None) -> Record | None:
         """The record of the file cut to `max_words`."""

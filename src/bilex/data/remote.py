@@ -76,7 +76,7 @@ def open_file(path: Path, have: int, version: Version | None) -> Remote:
     except FileNotFoundError:
         raise NotThereError(f"{path}: no such file in the mirror") from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check the --mirror") from None
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the `mirror`") from None
     found = Version(status.st_size, str(status.st_mtime_ns))
     return Remote(path, body.seek(have if found == version else 0), found, body)
 
@@ -94,11 +94,11 @@ def sorted_trouble(address: str | Path) -> Iterator[None]:
         if isinstance(error, ssl.SSLCertVerificationError) or isinstance(reason, ssl.SSLCertVerificationError):
             raise DataError(
                 f"{address}: the server's certificate is not trusted ({reason}); check the clock, name your network's "
-                "certificates in SSL_CERT_FILE, or use a --mirror"
+                "certificates in SSL_CERT_FILE, or use a `mirror`"
             ) from None
         raise PassingError(f"no connection ({reason})") from None
     except http.client.InvalidURL as error:
-        raise DataError(f"{address}: not an address ({error}); check the --mirror") from None
+        raise DataError(f"{address}: not an address ({error}); check the `mirror`") from None
     except TimeoutError:
         raise PassingError("nothing came for too long") from None
     except (OSError, http.client.HTTPException) as error:
@@ -114,4 +114,4 @@ def _refused(address: str | Path, error: HTTPError) -> Exception:
     if error.code in PASSING or error.code >= 500:
         after = error.headers.get("Retry-After", "")
         return PassingError(f"the server answered {found}", min(LONGEST_WAIT, float(after)) if after.isdecimal() else 0)
-    return DataError(f"{address}: the server answered {found}; check the address, or name another --mirror")
+    return DataError(f"{address}: the server answered {found}; check the address, or name another `mirror`")

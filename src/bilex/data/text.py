@@ -46,7 +46,7 @@ class Decoder:
                 plain.append(self._inner.decompress(chunk))
                 chunk = self._inner.unused_data
         except zlib.error as error:
-            raise ContentError(f"the compressed data are damaged ({error}); fetch again, or use a --mirror") from None
+            raise ContentError(f"the compressed data are damaged ({error}); fetch again, or use a `mirror`") from None
         return b"".join(plain)
 
 
@@ -81,7 +81,7 @@ def check_table(path: Path, *, gzipped: bool) -> int:
     if lines.count - 1 < header.words or not lines.finished:
         raise ContentError(
             f"it is cut short: the header says {header.words:,} words, there are {lines.count - 1:,}; if it is so on "
-            "the server, use a --mirror, or give its hash with --checksums"
+            "the server, use a `mirror`, or give its hash with `checksums`"
         )
     return lines.count - 1
 
@@ -130,6 +130,6 @@ def _header(chunks: Iterator[bytes]) -> tuple[Header, bytes]:
     header = parse_header(line)
     if header is None:
         raise ContentError(
-            f"it begins with {line[:LONGEST_HEADER]!r}, needed a header 'words dimension'; use a --mirror"
+            f"it begins with {line[:LONGEST_HEADER]!r}, needed a header 'words dimension'; use a `mirror`"
         )
     return header, rest

@@ -57,12 +57,12 @@ def _checked_version(url: str, response: HTTPResponse) -> Version:
     """The version of a whole file; DataError if this is no file that can be checked."""
     headers = response.headers
     if headers.get_content_type() == "text/html":
-        raise DataError(f"{url}: found a web page, needed data; does this network want a login? Or use a --mirror")
+        raise DataError(f"{url}: found a web page, needed data; does this network want a login? Or use a `mirror`")
     if headers.get("Content-Encoding", "identity") != "identity" and not url.endswith(".gz"):
-        raise DataError(f"{url}: the server sends it compressed though asked not to; use a --mirror")
+        raise DataError(f"{url}: the server sends it compressed though asked not to; use a `mirror`")
     size = headers.get("Content-Length", "")
     if not size.isdecimal():
-        raise DataError(f"{url}: the server does not tell the size, so nobody can tell if all has come; use a --mirror")
+        raise DataError(f"{url}: the server does not tell the size, so nobody can tell if all has come; use a `mirror`")
     return Version(int(size), _validator(headers))
 
 
@@ -95,7 +95,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         if after not in ("http", "https") or (before, after) == ("https", "http"):
             fp.close()
             raise DataError(
-                f"{req.full_url}: it leads to {newurl}, and bilex does not follow to {after}; use a --mirror"
+                f"{req.full_url}: it leads to {newurl}, and bilex does not follow to {after}; use a `mirror`"
             )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 

@@ -27,5 +27,6 @@ def failure(name: str, *, tries: int, found: float, needed: float) -> AlignmentE
     return AlignmentError(
         f"{name} has failed, tried {tries} times: a map learnt from some of the pairs it found gives "
         f"back {found:.0%} of the others, needed {needed:.0%} (least_agreement); it is nonsense. "
-        "Try another --rng-seed, or help it with a small dictionary (--train), --identical or --numerals"
+        "Try another `rng_seed`, or help it with a small dictionary (`train`), or with words that are spelt alike "
+        "in both languages: `spelling='identical'` or `spelling='numerals'`"
     )

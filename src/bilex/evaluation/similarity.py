@@ -85,7 +85,7 @@ def similarity(
     if len(covered) < 3:
         raise LexiconError(
             f"{len(covered)} of {len(judgements)} word pairs have vectors for both words; at least 3 are needed: "
-            "check the languages and their order (--sides), and letter case"
+            "check the languages and their order (`sides`), and letter case"
         )
     left, right, scores = zip(*covered, strict=True)
     if len(set(scores)) == 1:

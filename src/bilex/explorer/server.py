@@ -58,8 +58,8 @@ def listen(host: str, port: int) -> socket.socket:
         else:
             return bound
     raise ExplorerError(
-        f"{host}, port {port}: no port could be taken ({reason}); choose another with --port, or an address of this "
-        "machine with --host"
+        f"{host}, port {port}: no port could be taken ({reason}); choose another `port`, or an address of this "
+        "machine as `host`"
     )
 
 

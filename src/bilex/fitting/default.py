@@ -36,11 +36,12 @@ def choose(
     """
     if fast and source_words is None:
         raise AlignmentError(
-            f"--fast is {FAST}, which learns from a dictionary, and none was given: pass --train DICT, or words that "
-            "are spelt alike in both languages: --identical, or --numerals; without any of these leave out --fast"
+            f"`fast=True` is {FAST}, which learns from a dictionary, and none was given: pass one as `train`, or take "
+            "words that are spelt alike in both languages: `spelling='identical'`, or `spelling='numerals'`; without "
+            "any of these leave out `fast`"
         )
     if fast:
-        name, why = FAST, "--fast was given"
+        name, why = FAST, "`fast` was given"
     elif source_words is None:
         name, why = UNSUPERVISED, "there is no dictionary"
     elif only_spelling:

@@ -201,14 +201,14 @@ def collect(
     settings: those of the method, as texts or values of Python.
     """
     if fast and method is not None:
-        raise SettingsError("a method was named, and the fast one asked for: leave one of them out")
+        raise SettingsError("a method was named, and the fast one asked for: leave `method` out, or `fast`")
     if corrections is not None:
         words = (Lookup(table, fold_case) for table in (source, target))
         train, dev = corrections.apply(train, dev, *words, fold_case=fold_case)
         if train is None:
             raise AlignmentError(
                 f"{corrections.file}: no pair was accepted or corrected, and there is no dictionary beside it; pass "
-                "--train DICT, or leave the corrections out"
+                "one as `train`, or leave `corrections` out"
             )
     given, why = 0 if train is None else len(train), None
     if spelling is not None:
@@ -221,8 +221,8 @@ def collect(
     if train is None:
         if method.needs_pairs:
             raise AlignmentError(
-                f"method {method.name} learns from a dictionary and none was given: pass --train DICT, or words that "
-                "are spelt alike in both languages: --identical, or --numerals"
+                f"method {method.name} learns from a dictionary and none was given: pass one as `train`, or take "
+                "words that are spelt alike in both languages: `spelling='identical'`, or `spelling='numerals'`"
             )
         train = Lexicon.from_pairs([])
     if source.dim != target.dim:
@@ -235,7 +235,7 @@ def collect(
     if dev is not None and (shared := dev.shared_sources(train, fold_case=fold_case)):
         raise AlignmentError(
             f"{len(shared)} source words are in both the train and the dev dictionary (such as {min(shared)!r}); "
-            "choices made on words that were trained on are worthless: remove them from one, or leave --dev out"
+            "choices made on words that were trained on are worthless: remove them from one, or leave `dev` out"
         )
     inputs = Inputs(
         source=source,

@@ -196,7 +196,7 @@ def check_packing(path: Path, packed: zipfile.ZipInfo, rows: NpyFile, max_words:
     if packed.file_size * share > SUSPICIOUS_SIZE and packed.file_size > SUSPICIOUS_RATIO * packed.compress_size:
         raise TableError(
             f"{path}: {packed.compress_size:,} bytes unpack to {packed.file_size:,}, more than {SUSPICIOUS_RATIO} "
-            "times as many, as no vectors do; check that it is the file you meant, or read fewer words (--max-words)"
+            "times as many, as no vectors do; check that it is the file you meant, or read fewer words (`max_words`)"
         )
 
 
@@ -216,4 +216,4 @@ def find_words(path: Path) -> Path:
         if (words := path.with_suffix(suffix)).is_file():
             return words
     names = ", ".join(path.with_suffix(suffix).name for suffix in WORD_SUFFIXES)
-    raise TableError(f"{path}: a matrix without words; needed one of {names} beside it, or name the file: words=...")
+    raise TableError(f"{path}: a matrix without words; needed one of {names} beside it, or name the file: `words=...`")

@@ -34,7 +34,7 @@ def find_layout(path: Path, data: bytes, header: bool | None) -> Layout:
     claim = parse_header(data[start : data.index(b"\n")]) if header is not False else None
     if header and claim is None:
         raise TableError(
-            f"{path}, line 1: needed a header 'words dimension'; read it with format='glove' if it has none"
+            f"{path}, line 1: needed a header 'words dimension'; read it with `format='glove'` if it has none"
         )
     start = data.index(b"\n") + 1 if claim else start
     sample = sample_lines(data, start)

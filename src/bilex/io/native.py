@@ -30,7 +30,7 @@ LONGEST_HEADER = 100 << 20
 def read_native(path: Path, *, max_words: int | None = None) -> Contents:
     """Open a table; float32 rows are mapped copy-on-write, so a large file is looked through once and never changed."""
     if max_words is not None and max_words < 1:
-        raise TableError(f"{path}: asked to read {max_words} words; max_words must be at least 1")
+        raise TableError(f"{path}: asked to read {max_words} words; `max_words` must be at least 1")
     header, start = read_header(path)
     rows = map_tensor(path, header, "rows", start, ("F32", "F16"), 2)
     try:

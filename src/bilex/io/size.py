@@ -31,7 +31,7 @@ def check_room(path: Path, size: int, what: str) -> None:
     if free is not None and size > free:
         raise TableError(
             f"{path}: {what} take {_gigabytes(size)} in memory, and {_gigabytes(free)} are free; read fewer words "
-            "(max_words in Python, --max-words on the command line), or check that it is the file you meant"
+            "(`max_words`), or check that it is the file you meant"
         )
 
 

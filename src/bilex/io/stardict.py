@@ -66,7 +66,7 @@ def contents(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
         index.append(word.encode() + b"\0" + struct.pack(">II", len(articles), len(article)))
         articles += article
         if len(articles) >= LARGEST:
-            raise LexiconError("the lexicon is larger than a StarDict dictionary can be (4 GB); use fewer words (-n)")
+            raise LexiconError("larger than a StarDict dictionary can be (4 GB); keep fewer translations (`n`)")
     return index, bytes(articles)
 
 

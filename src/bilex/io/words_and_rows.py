@@ -38,7 +38,7 @@ class Gatherer:
 
     def __init__(self, path: Path, *, unit: str = "line", max_words: int | None = None, strict: bool = False) -> None:
         if max_words is not None and max_words < 1:
-            raise TableError(f"{path}: asked to read {max_words} words; max_words must be at least 1")
+            raise TableError(f"{path}: asked to read {max_words} words; `max_words` must be at least 1")
         self.path, self.unit, self.max_words, self.strict = path, unit, max_words, strict
         self.words: list[str] = []
         self._store = RowStore(path)
@@ -113,7 +113,7 @@ class Gatherer:
         report = ReadReport(self._lines, len(self.words), self._tally.repairs(), self.unit)
         advice = "check that it is the file you meant"
         if self._tally.count("undecodable") * 2 > bad:
-            advice = "give its encoding: encoding='latin-1' in Python, --encoding latin-1 on the command line"
+            advice = "give its encoding: `encoding='latin-1'`"
         raise TableError(
             f"{self.path}: {bad:,} of {self._lines:,} {self.unit}s cannot be used; needed fewer than 1 %; "
             f"{'; '.join(report.summary())}; {advice}"

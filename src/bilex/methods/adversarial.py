@@ -50,22 +50,24 @@ class Adversarial(Method):
     finds_pairs = True
 
     epochs: int = 5
+    """Passes of `steps` steps; the best one is kept."""
     steps: int = 2000
-    """Of the map, per epoch. In the paper 31,250."""
+    """Steps of the map, per epoch. In the paper 31,250."""
     learning_rate: float = 0.1
-    """Of the map, to begin with; it shrinks as epochs get worse."""
+    """Learning rate of the map, to begin with; it shrinks as epochs get worse."""
     beta: float = 0.02
     """The β of the formula. In the paper 0.001."""
     restarts: int = 2
     """So often it is done from the beginning; the best is kept."""
     adversary: Adversary = field(default_factory=Adversary)
+    """The discriminator that the map has to deceive."""
     refinement: ProcrustesRefinement = field(
         default_factory=lambda: ProcrustesRefinement(
             rounds=4,
             induction=Induction(max_rank=15_000, candidates=200_000, beyond=False, direction="forward"),
         )
     )
-    """Its first round is that of the adversarial map's pairs: 4 more make the paper's 5."""
+    """What refines the map. Its first round is that of the adversarial map's pairs: 4 more make the paper's 5."""
     least_agreement: float = 0.4
     """It has failed if the pairs in the end agree with each other less than this (0 to 1)."""
 

@@ -46,14 +46,15 @@ class AdversarialAutoencoder(Adversarial):
     )
 
     code: int = 200
-    """The c of the formula, or the dimension of the tables if that is less."""
+    """Numbers in a code, the c of the formula, or the dimension of the tables if that is less."""
     cycle: float = 5.0
-    """The ρ of the formula."""
+    """Weight of the way there and back, the ρ of the formula."""
     rounds: int = 5
-    """Of VecMap."""
+    """Rounds of VecMap."""
     steps: int = 1000
-    """Of each map, per epoch. In the paper 31,250."""
+    """Steps of each map, per epoch. In the paper 31,250."""
     adversary: Adversary = field(default_factory=lambda: Adversary(max_rank=50_000))
+    """The discriminators, one for each direction."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,12 +9,13 @@ import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
 from bilex.settings.fields import SearchSpace, change, original_names
+from bilex.settings.setting import Setting, list_settings
 from bilex.text.suggest import suggestion
 from bilex.text.words import described
 
@@ -61,13 +62,21 @@ class Method(ABC):
         """
         return False
 
+    def without_refit(self) -> Self:
+        """The same method, that does not train on the dev words after its choices, if it can do without.
+
+        Of what it gives back, `learns_dev` tells whether it can.
+        """
+        return self
+
     @property
     def rank_cut(self) -> int | None:
         """If `fit` looks at so many of the first rows of each table as those of the most frequent words."""
         return None
 
     normalize: tuple[str, ...] = ("unit", "center", "unit")
-    """Steps done to both tables before `fit`."""
+    """Steps done to both tables first, in this order: `unit` (rows of length 1), `center` (columns of mean 0), `scale`
+    (columns of length 1)."""
 
     def __post_init__(self) -> None:
         check_steps(self.normalize)
@@ -105,6 +114,11 @@ class Method(ABC):
     def from_name(cls, name: str) -> Method:
         """The method of that name as it is by default; so it is given in the settings of another."""
         return get_method(name)
+
+    @classmethod
+    def settings(cls) -> list[Setting]:
+        """The settings with what each is for, its default, its type, and the range worth searching."""
+        return list(list_settings(cls(), cls.search_space))
 
     def describe(self, *, first_names: bool = False) -> dict[str, Any]:
         """The settings in plain values; a method among them has its name with its own.

@@ -58,24 +58,25 @@ class Bliss(Method):
 
     normalize: tuple[str, ...] = ("unit",)
     epochs: int = 20
-    """In the paper 200."""
+    """Passes of `steps` turns; the best one is kept. In the paper 200."""
     steps: int = 50
-    """Turns, per epoch. In the paper 157."""
+    """Turns per epoch. In the paper 157."""
     learning_rate: float = 1.0
-    """Of W, to begin with; each of the three losses has a third of it. In the paper 0.1."""
+    """Learning rate of W, to begin with; each of the three losses has a third of it. In the paper 0.1."""
     batch: int = 128
     """Pairs in a turn. In the paper 32."""
     k: int = 10
     """Neighbours of RCSLS."""
     pool: int = 100_000
-    """It looks for them among so many of the most frequent words of each language."""
+    """RCSLS looks for neighbours among so many of the most frequent words of each language."""
     adversary: Adversary = field(default_factory=lambda: Adversary(hidden=512, dropout=0.1, smoothing=0.1))
+    """The discriminator that tells mapped words from those of the other language."""
     rounds: int = 3
     """At most so many rounds of Procrustes follow."""
     max_rank: int = 15_000
-    """They learn from translations that are among so many of the most frequent target words,"""
+    """Procrustes learns from translations that are among so many of the most frequent target words."""
     most_hits: int = 20
-    """and that are those of at most so many source words."""
+    """Target words that are the translation of more source words than this are hubs, and are left out."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

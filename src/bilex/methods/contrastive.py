@@ -63,12 +63,13 @@ class Contrastive(Method):
 
     normalize: tuple[str, ...] = ("unit",)
     rounds: int = 2
+    """Times that VecMap is fitted and its maps are trained; each round but the first has induced pairs too."""
     steps: int = 30
-    """Of each round. In the paper 200."""
+    """Steps of each round. In the paper 200."""
     learning_rate: float = 1.5
-    """Of the first step."""
+    """Length of the first step, times the gradient."""
     decay: float = 0.99
-    """What it is multiplied with at each step."""
+    """What the learning rate is multiplied with at each step."""
     clip: float = 0.15
     """The largest norm of the gradient, of A and B together."""
     temperature: float = 1.0
@@ -76,13 +77,13 @@ class Contrastive(Method):
     negatives: int = 150
     """Wrong answers of each side."""
     pool: int = 60_000
-    """They are among so many of the most frequent words."""
+    """Wrong answers are among so many of the most frequent words."""
     refresh: int = 3
     """Steps that have the same negatives. In the paper 1."""
     most: int = 10_000
     """So many pairs are induced per direction, before those of words in the dictionary are left out."""
     max_rank: int = 60_000
-    """They are among so many of the most frequent words."""
+    """Induced pairs are among so many of the most frequent words."""
     train_induced: bool = False
     """Whether the steps too are on the induced pairs, not only VecMap."""
     k: int = 10

@@ -68,12 +68,13 @@ class Css(Method):
     }
 
     epochs: int = 5
+    """Times that the steps of RCSLS and of transport follow each other."""
     steps: int = 50
-    """Of RCSLS, per epoch. In the paper 2000."""
+    """Steps of RCSLS, per epoch. In the paper 2000."""
     batch: int = 1000
-    """Pairs in each. In the paper 400."""
+    """Pairs in a step of RCSLS. In the paper 400."""
     learning_rate: float = 10.0
-    """The η of the formula. In the paper 1."""
+    """Learning rate of RCSLS, the η of the formula. In the paper 1."""
     k: int = 10
     """Neighbours of RCSLS, and of the prior."""
     pool: int = 100_000
@@ -81,24 +82,25 @@ class Css(Method):
     samples: int = 10
     """Steps of transport, per epoch. In the paper 100."""
     sample: int = 2000
-    """Source words in each. In the paper 8000."""
+    """Source words in a step of transport. In the paper 8000."""
     max_rank: int = 20_000
-    """They are drawn from so many of the most frequent ones."""
+    """The words of a sample are drawn from so many of the most frequent ones."""
     candidates: int = 20_000
-    """So many of the most frequent target words are what they are carried to."""
+    """A sample is carried to so many of the most frequent target words."""
     step_size: float = 0.0625
-    """The α of the formula: 500 / 8000, as in the paper."""
+    """Length of a step of transport, the α of the formula: 500 / 8000, as in the paper."""
     temperature: float = 0.1
-    """The τ of the formula."""
+    """How far the prior is from a hard choice, the τ of the formula."""
     epsilon: float = 1.0
-    """The ε of the formula."""
+    """Entropy of the transport plan, the ε of the formula: the less, the sharper."""
     tolerance: float = 1e-3
     """Sinkhorn's iterations end when the column sums of the plan are as near as this to uniform."""
     iterations: int = 100
-    """At most so many of them."""
+    """Iterations of Sinkhorn, at most."""
     induction: Induction = field(
         default_factory=lambda: Induction(max_rank=20_000, confidence="mean_margin", max_pairs=10_000)
     )
+    """Which mutual neighbours enlarge the lexicon after the first epoch."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import torch
 
@@ -69,6 +69,10 @@ class GeoMM(Method):
     def learns_dev(self) -> bool:
         """With `refit`."""
         return self.refit
+
+    def without_refit(self) -> Self:
+        """Without `refit`."""
+        return replace(self, refit=False)
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, trace: Trace, **_: Any) -> LinearMapping:
         """Closed form, once for each penalty and once in the end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bilex.induction.induction import Induction
-from bilex.methods.base import Method
+from bilex.methods.base import Method  # noqa: TC001 (the type of a setting, read to parse it)
 from bilex.methods.geomm import GeoMM
 from bilex.methods.self_learning import SelfLearning
 

@@ -44,10 +44,13 @@ class GraphCliques(VecMapUnsupervised):
     words: int = 10_000
     """So many of the most frequent words make the graph of each language."""
     neighbours: int = 20
+    """Two words are linked only if each is among so many nearest of the other."""
     degree: float = 10.0
+    """Links of a word on average; of all links the most similar ones are taken."""
     least: int = 3
+    """Words that a clique has at least."""
     cliques: int = 4000
-    """So many are aligned, those of the most frequent central words."""
+    """So many cliques are aligned, those of the most frequent central words."""
     keep_seed: bool = False
     """Whether the first dictionary stays among the pairs of all rounds."""
 

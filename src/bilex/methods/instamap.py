@@ -54,12 +54,13 @@ class InstaMap(Method):
     start: Method | None = None
     """What maps both tables first, normalized as it wants them; none: nothing does."""
     rounds: int = 4
-    """The paper stops after three or four."""
+    """Times that rows are shifted. The paper stops after three or four."""
     neighbours: int = 70
     """Dictionary words that each shift is taken from; all, if there are not so many."""
     pca: float = 0.967
     """The share of the dimensions that stays: 290 of 300."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=200_000, k=0))
+    """Which pairs enlarge the dictionary of the next round."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

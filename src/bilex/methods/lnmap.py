@@ -57,24 +57,31 @@ class LNMap(Method):
     hidden: int = 400
     """Width of the two hidden layers of encoders and decoders."""
     code: int = 350
+    """Numbers in a code, which both languages share."""
     mapper_hidden: int = 400
     """Width of the hidden layer of the mappers."""
     autoencoder_epochs: int = 25
+    """Epochs in which an encoder and a decoder learn to give words back."""
     samples: int = 25_600
-    """Words in each of these epochs. In the paper 100,000."""
+    """Words in each epoch of the autoencoders. In the paper 100,000."""
     iterations: int = 5
-    """In the paper 10."""
+    """Times that the maps are trained and pairs are induced. In the paper 10."""
     epochs: int = 20
-    """Of each iteration. In the paper 100."""
+    """Epochs of each iteration. In the paper 100."""
     batch: int = 128
+    """Words, or pairs, in a step."""
     learning_rate: float = 5e-4
-    """Of Adam. In the paper 1e-4."""
+    """Learning rate of Adam, for encoders and decoders. In the paper 1e-4."""
     mapper_rate: float = 1e-4
+    """Learning rate of the mappers, to begin with in each iteration."""
     dropout: float = 0.25
-    """In encoders and decoders."""
+    """Dropout in encoders and decoders."""
     mapper_dropout: float = 0.1
+    """Dropout in the mappers."""
     growth: int = 2000
+    """So many more pairs are induced in each iteration than in the one before."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=15_000, candidates=30_000, beyond=False))
+    """Which mutual neighbours may be added to the dictionary."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -49,6 +49,7 @@ class ProcrustesRefinement(Method):
     rounds: int = 5
     """Rounds after the first."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=10_000, candidates=200_000, beyond=False))
+    """Which pairs a round learns from."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

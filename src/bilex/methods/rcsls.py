@@ -43,9 +43,13 @@ class RCSLS(Method):
 
     normalize: tuple[str, ...] = ("unit",)
     iterations: int = 10
+    """Steps of gradient descent, at most."""
     learning_rate: float = 25.0
+    """Length of the first step, times the gradient; halved whenever the loss has risen."""
     k: int = 10
+    """Neighbours of CSLS in the loss."""
     spectral: bool = False
+    """Whether W is kept to singular values of at most 1, and a step that has raised the loss is taken back."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

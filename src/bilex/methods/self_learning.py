@@ -47,17 +47,18 @@ class SelfLearning(Method):
     base: Method = field(default_factory=VecMap)
     """The method of every round."""
     rounds: int = 5
-    """So often pairs are added."""
+    """Times that pairs are induced and added to the dictionary."""
     patience: int | None = None
-    """End before that, after so many rounds without a new best one."""
+    """End before the last round, after so many rounds without a new best one."""
     induction: Induction = field(default_factory=Induction)
+    """Which pairs a round believes in."""
     warm: bool = True
     """Whether a method that can make use of the mapping of the round before is given it."""
     precision: float | None = None
     """If set, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
     least_share: float = 0.35
-    """But not fewer than this share of all: dev words are few, and frequent ones have many senses. Without dev so many
-    are taken in the beginning, and more from round to round, up to all."""
+    """At least this share of all pairs is taken: dev words are few, and frequent ones have many senses. Without dev
+    so many are taken in the beginning, and more from round to round, up to all."""
     newest: bool = True
     """Whether the last fit, with dev, has the pairs that the kept round has found, or those it has learnt from."""
     least_dev: int = 100

@@ -45,11 +45,13 @@ class VecMapUnsupervised(Method):
     finds_pairs = True
 
     first: int = 4000
+    """The rounds with chance look at so many of the most frequent words of each language."""
     max_rank: int = 20_000
+    """The rounds after them look at so many."""
     keep: float = 0.1
-    """The probability to begin with; it is doubled until it is 1."""
+    """Probability that a score is looked at, to begin with; it is doubled until it is 1."""
     patience: int = 5
-    """Rounds in which the mean cosine has not grown before that."""
+    """The probability is doubled after so many rounds in which the mean cosine has not grown."""
     rounds: int = 5
     """At most so many rounds without chance among all `max_rank` words."""
     least_agreement: float = 0.4
@@ -57,6 +59,7 @@ class VecMapUnsupervised(Method):
     tries: int = 2
     """So often chance is played before giving up."""
     k: int = 10
+    """Neighbours of CSLS."""
     keep_seed: bool = True
     """Whether a dictionary that is given stays among the pairs of all rounds, or is that of the first round only."""
 

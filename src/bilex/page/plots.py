@@ -87,7 +87,7 @@ def _import(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise MissingExtraError("matplotlib", "plots", "drawing plots (--no-plots leaves them out)") from None
+        raise MissingExtraError("matplotlib", "plots", "drawing plots (`plots=False` leaves them out)") from None
 
 
 def _figure(chart: Chart) -> Figure:

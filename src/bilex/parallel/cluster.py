@@ -102,7 +102,7 @@ class Cluster:
         if not fit:
             most = max((resources.get("CPU", 0) for resources in self._machines()), default=0)
             raise ClusterError(
-                f"no machine has more than {most:g} CPUs, and {threads} were asked for: use fewer --threads"
+                f"no machine has more than {most:g} CPUs, and {threads} were asked for: use fewer `threads`"
             )
         return max(float(resources.get("memory", 0)) for resources in fit)
 
@@ -116,7 +116,7 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise MissingExtraError("ray", "cluster", "--cluster") from None
+        raise MissingExtraError("ray", "cluster", "`cluster`") from None
     return ray
 
 

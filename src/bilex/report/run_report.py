@@ -68,7 +68,7 @@ class RunReport:
         """What the figures say."""
         said = [sentence for figures in self.measured for sentence in _sentences(figures)]
         if self.test is None:
-            said += ["No test dictionary was given: how good the run is on new words is not known (--test DICT)."]
+            said += ["No test dictionary was given: how good the run is on new words is not known."]
         before, after = (self.hubness[name].skewness for name in ("nn", "csls"))
         return [*said, f"Hubs: skewness {before:.2f} with nearest neighbours, {after:.2f} with CSLS."]
 

@@ -173,7 +173,7 @@ class Corrections:
         if tables and (owner != APPLICATION or not 1 <= version <= VERSION):
             raise ExplorerError(
                 f"{self.path}: this is an SQLite file, but none that this version of bilex explore has made; "
-                "name another with --corrections, or update bilex"
+                "name another for the corrections, or update bilex"
             )
 
     def _set_up(self) -> None:
@@ -188,8 +188,8 @@ class Corrections:
             yield
         except (sqlite3.Error, UnicodeError) as error:
             raise ExplorerError(
-                f"{self.path}: corrections cannot be kept there ({error}); name a file in a folder that can be written "
-                "to with --corrections"
+                f"{self.path}: corrections cannot be kept there ({error}); name a file for them in a folder that "
+                "can be written to"
             ) from None
 
 

@@ -33,7 +33,7 @@ def check_place(path: Path) -> None:
     if (path.parent / DESCRIPTION).exists():
         check_inside(path.parent, [path])
     if path.exists() and (found := special(path)) is not None:
-        raise ExplorerError(f"{path}: this is {found}, needed a file; name another with --corrections")
+        raise ExplorerError(f"{path}: this is {found}, needed a file; name another for the corrections")
 
 
 def can_be_written(path: Path) -> bool:
@@ -57,7 +57,7 @@ def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:
         if _tables(file) != _tables(made):
             raise ExplorerError(
                 f"{path}: damaged, its tables are not those that bilex explore makes; put back a copy, or name another "
-                "file with --corrections"
+                "file for the corrections"
             )
 
 

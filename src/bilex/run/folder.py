@@ -139,7 +139,7 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         check_places(path)
         if not file.exists():
-            raise AlignmentError(f"{path}: this is no run folder (it has no {DESCRIPTION}); make one with bilex align")
+            raise AlignmentError(f"{path}: this is no run folder (it has no {DESCRIPTION}); make one with `align`")
         found = read_json(file)
     except (OSError, ValueError) as error:
         raise AlignmentError(f"{file}: cannot be read: {reason(error)}; align again") from error
@@ -217,7 +217,7 @@ def check_free(path: str | PathLike[str], *, replace: bool = False) -> None:
         check_replaceable(path)
     elif path.exists():
         known = (path / "alignment.json").is_file()
-        way = "replace it with --force (in Python replace=True)" if known else "remove it first"
+        way = "replace it with `replace=True`" if known else "remove it first"
         raise AlignmentError(f"{path} exists already and is left as it is: choose another name, or {way}")
 
 

@@ -23,7 +23,7 @@ def begin(folder: Path, description: dict[str, Any]) -> None:
         with replacing(folder / INPUTS) as temporary:
             temporary.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise AlignmentError(f"{folder}: cannot be written: {why(error, 'choose another --output')}") from error
+        raise AlignmentError(f"{folder}: cannot be written: {why(error, 'choose another folder')}") from error
 
 
 def read(path: Path, *, again: str) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
     """Refuse to go on with what was made from something else. Both are like `Inputs.describe()`."""
     if different := _different(here, there):
         raise AlignmentError(
-            f"{path} was made with another {', '.join(different)}; choose another --output, or remove it first"
+            f"{path} was made with another {', '.join(different)}; choose another folder, or remove it first"
         )
 
 
@@ -54,8 +54,9 @@ def is_same(here: dict[str, Any], there: dict[str, Any]) -> bool:
 
 
 def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
+    """The parameters that differ, as messages name them."""
     here, there = (from_json(to_json(description)) for description in (here, there))
     for known in (there, here):  # where a file lies does not matter, what is in it does
         for part in ("source", "target", "train", "dev", "corrections"):
             (known.get(part) or {}).pop("file", None)
-    return [key for key in here if here[key] != there.get(key)]
+    return [f"`{key}`" for key in here if here[key] != there.get(key)]

@@ -32,6 +32,9 @@ class Choice:
         """How many there are."""
         return len(self.values)
 
+    def __str__(self) -> str:
+        return " | ".join(map(to_text, self.values))
+
 
 @dataclasses.dataclass(frozen=True)
 class Range:
@@ -59,6 +62,10 @@ class Range:
         """How many there are; None: no end of them."""
         step = self.step or (1 if self.whole else None)
         return None if step is None else round((self.high - self.low) / step) + 1
+
+    def __str__(self) -> str:
+        by = "on a log scale" if self.log else None if self.step is None else f"in steps of {self.step:g}"
+        return ", ".join(filter(None, (f"{self.low:g} to {self.high:g}", by)))
 
 
 SearchSpace = dict[str, Choice | Range]
@@ -162,6 +169,8 @@ def describe(kind: Any) -> str:
         return "|".join(map(str, args))
     if origin is tuple:
         return f"{describe(args[0])},..."
+    if hasattr(kind, "from_name"):
+        return str(getattr(kind, "name", kind.__name__.lower()))
     return getattr(kind, "__name__", str(kind))
 
 

@@ -56,7 +56,7 @@ def only_one(path: Path) -> Iterator[None]:
         yield
         return
     if lock is None:
-        raise LockError(f"{path.parent}: {owner(path)} is at work there; wait for it, or choose another --output")
+        raise LockError(f"{path.parent}: {owner(path)} is at work there; wait for it, or choose another folder")
     with _held(lock, path):
         yield
 

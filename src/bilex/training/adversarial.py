@@ -40,6 +40,7 @@ class Adversary:
     batch: int = 32
     """Words of each language in a step."""
     learning_rate: float = 0.1
+    """Of its gradient descent."""
     max_rank: int = 75_000
     """Words are drawn from so many of the most frequent ones."""
 

@@ -44,7 +44,7 @@ def opened(folder: Path, inputs: Inputs, space: Space, *, kind: Kind) -> Iterato
     """
     description = {**inputs.describe(), "search": kind, "space": space.describe()}
     if folder.exists() and not (folder / INPUTS).is_file() and not (folder / LOCK).exists():
-        raise AlignmentError(f"{folder}: this is no search folder (it has no {INPUTS}); choose another --output")
+        raise AlignmentError(f"{folder}: this is no search folder (it has no {INPUTS}); choose another folder")
     with only_one(folder / LOCK):
         if not (folder / INPUTS).is_file():
             begin(folder, description)

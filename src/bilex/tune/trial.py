@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import BilexError, described
-from bilex.settings.fields import change, field_types
+from bilex.settings.fields import change
 from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
@@ -126,10 +126,9 @@ def inputs_of(inputs: Inputs, task: Task) -> Inputs:
     A method that can leave out its last fit, to train and dev, makes its choices on dev. One that cannot holds words
     for them out of train once more.
     """
-    method = change(inputs.method, task.settings, what=f"method {inputs.method.name}")
-    if "refit" in field_types(type(method)):
-        return replace(inputs, method=change(method, {"refit": "false"}, what=method.name))
-    return replace(inputs, method=method, dev=None)
+    method = change(inputs.method, task.settings, what=f"method {inputs.method.name}").without_refit()
+    chooses = method.uses_dev and not method.learns_dev
+    return replace(inputs, method=method, dev=inputs.dev if chooses else None)
 
 
 def _listener(task: Task, epochs: list[float]) -> Callable[[Record], None]:

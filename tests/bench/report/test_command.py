@@ -97,7 +97,7 @@ def test_files(report, folder, tmp_path):
     with (out / "margins.csv").open(encoding="utf-8", newline="") as file:
         assert [row["difference"] for row in csv.DictReader(file)] == ["+47.50", "-2.50"]
     before = (out / "report.html").read_bytes()
-    with pytest.raises(BilexError, match=r"report\.md exists already.*--force"):
+    with pytest.raises(BilexError, match=r"report\.md exists already.*`force=True`"):
         report(folder, "--output", out)
     report(folder, "--output", out, "--format", "html", "--force")
     assert (out / "report.html").read_bytes() == before

@@ -116,7 +116,7 @@ def write(report: Report, out: Path, kinds: Sequence[str], *, plots: bool = True
     contents = dict(_contents(report, kinds, plots=plots))
     taken = [out / name for name in contents if (out / name).exists()]
     if taken and not force:
-        raise ResultsError(f"{taken[0]} exists already and is left as it is: choose another folder, or use --force")
+        raise ResultsError(f"{taken[0]} exists already and is left as it is: choose another folder, or `force=True`")
     try:
         for name, text in contents.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)

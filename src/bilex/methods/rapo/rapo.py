@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
 
@@ -66,18 +66,19 @@ class Rapo(Method):
     }
 
     start: str = "geomm"
-    """`random`, or a linear method by name."""
+    """What the towers are before they are trained: a linear method by name, or `random`."""
     activation: Activation = "linear"
     """σ of the adapter; `none`: no adapter."""
     projection: Projection = "householder"
-    """`linear`: unconstrained matrices instead."""
+    """`householder`: products of reflections; `linear`: unconstrained matrices."""
     orthogonality: float = 0.0
     """Weight of a soft penalty ‖A Aᵀ − I‖² on unconstrained projections."""
     reflections: int | None = None
     """Reflections per language; none: as many as dimensions. A training that goes on (`go_on`) always has so many."""
     tau_source: float = 0.9
+    """Words whose cosine with a source word is above this make up its context."""
     tau_target: float = 0.9
-    """Words with a cosine above this make up the context."""
+    """Words whose cosine with a target word is above this make up its context."""
     context_cap: int | None = None
     """At most so many words of context, the word itself included."""
     hard: int = 64
@@ -91,22 +92,30 @@ class Rapo(Method):
     ranking: float = 1.0
     """Weight of the ranking loss L_r."""
     count: Literal["words", "pairs"] = "words"
-    """What counts alike in it: each source word, however many translations it has, or each pair, as in the paper."""
+    """What counts alike in the ranking loss: each source word, however many translations it has, or each pair, as
+    in the paper."""
     lambda_1: float = 0.0
     """Weight of the distance of pairs L_m."""
     distance: Distance = "euclidean"
+    """What L_m is the mean of: the Euclidean distance, as in the paper, or the squared one over the dimension, as in
+    the authors' program."""
     lambda_2: float = 0.0
     """Weight of the distance from the start (L2)."""
     regularize: Literal["adapters", "all"] = "adapters"
-    """Parameters it is taken of: the adapters, as in the authors' program, or all, as in the paper."""
+    """Parameters that the distance from the start is taken of: the adapters, as in the authors' program, or all, as
+    in the paper."""
     two_way: bool = False
     """Whether target words are ranked source words for as well."""
     epochs: int = 10
+    """Passes over the pairs, at most; dev chooses which one is kept."""
     batch: int = 128
+    """Pairs in a step."""
     learning_rate: float = 5e-4
+    """Learning rate of Adam, to begin with."""
     decay: bool = True
     """Whether the learning rate falls in a straight line to 0 at the last epoch."""
     patience: int = 5
+    """Training ends after so many epochs without a new best one on dev."""
     smooth: int = 3
     """The epoch is chosen by the mean dev MRR of so many epochs up to it."""
     refit: bool = True
@@ -138,6 +147,10 @@ class Rapo(Method):
     def learns_dev(self) -> bool:
         """With `refit`."""
         return self.refit
+
+    def without_refit(self) -> Self:
+        """Without `refit`."""
+        return replace(self, refit=False)
 
     def fit(
         self,

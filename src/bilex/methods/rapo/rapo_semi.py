@@ -9,7 +9,7 @@ import torch
 
 from bilex.induction.confidence import extend_dictionary
 from bilex.induction.induction import Induction
-from bilex.methods.base import Method
+from bilex.methods.base import Method  # noqa: TC001 (the type of a setting, read to parse it)
 from bilex.methods.geomm import GeoMM
 from bilex.methods.rapo.rapo import Rapo
 from bilex.methods.self_learning import SelfLearning
@@ -40,11 +40,11 @@ class RapoSemi(SelfLearning):
     )
     precision: float | None = 0.9
     few: int = 1500
-    """A dictionary of fewer source words than this is too small."""
+    """A dictionary of fewer source words than this is too small, and is made larger first."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
-    """What makes it larger."""
+    """What makes a dictionary larger that is too small."""
     linear_rounds: int = 5
-    """Rounds with GeoMM that follow, each with more of the pairs than the one before."""
+    """Rounds with GeoMM that follow on `initial`, each with more of the pairs than the one before."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
