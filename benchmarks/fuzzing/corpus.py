@@ -14,7 +14,8 @@ import numpy as np
 
 from bilex.alignment import Alignment
 from bilex.errors import BilexError
-from bilex.fitting.fit import Inputs, align, collect, fit
+from bilex.fitting.fit import align, fit
+from bilex.fitting.inputs import Inputs, collect
 from bilex.lexicon import Lexicon
 from bilex.methods.base import all_methods, get_method
 from bilex.retrieval import CSLS, InvertedSoftmax

@@ -14,7 +14,8 @@ from bilex.alignment import Alignment
 from bilex.bench.suite import Suite
 from bilex.cli import main
 from bilex.errors import BilexError
-from bilex.fitting.fit import collect, fit
+from bilex.fitting.fit import fit
+from bilex.fitting.inputs import collect
 from bilex.io.inspection import inspect_table
 from bilex.io.open import FORMATS
 from bilex.io.stream import GZIP_MAGIC

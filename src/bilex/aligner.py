@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
-from bilex.fitting.fit import collect, fit
+from bilex.fitting.fit import fit
+from bilex.fitting.inputs import collect
 from bilex.io.in_memory import is_gensim
 from bilex.lexicon import Lexicon
 from bilex.table import EmbeddingTable

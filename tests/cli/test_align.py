@@ -652,12 +652,12 @@ class TestOneAtATime:
                 stack.enter_context(only_one(output.with_name("new.partial") / ".lock"))
                 return doubts(self)
 
-            monkeypatch.setattr("bilex.fitting.fit.Inputs.doubts", meanwhile)
+            monkeypatch.setattr("bilex.fitting.inputs.Inputs.doubts", meanwhile)
             monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: pytest.fail("worked"))
             assert "is at work there" in refused("align", *inputs, "--method", "procrustes", "--output", output)
 
     def test_one_that_ended_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
-        monkeypatch.setattr("bilex.fitting.fit.Inputs.doubts", lambda _: output.mkdir() or [])
+        monkeypatch.setattr("bilex.fitting.inputs.Inputs.doubts", lambda _: output.mkdir() or [])
         monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: pytest.fail("worked"))
         assert "exists already" in refused("align", *inputs, "--method", "procrustes", "--output", output)
         assert [path.name for path in output.parent.iterdir()] == ["new"]

@@ -8,7 +8,7 @@ import torch
 from bilex import Lexicon, get_method
 from bilex.cli import align_messages
 from bilex.evaluation.held_out import Agreement, HeldOut
-from bilex.fitting.fit import collect
+from bilex.fitting.inputs import collect
 
 RUN = Path("my-run")
 FOUND = HeldOut(words=289, p_at_1=71.97, p_at_5=84.08, p_at_10=88.0, mrr=0.77, way="never learnt")

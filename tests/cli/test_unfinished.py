@@ -6,7 +6,7 @@ import pytest
 
 from bilex.cli import unfinished
 from bilex.errors import AlignmentError, LockError, NoRoomError
-from bilex.fitting.fit import collect
+from bilex.fitting.inputs import collect
 from bilex.run.provenance import INPUTS
 from bilex.storage.lock import LOCK, only_one
 from bilex.training.checkpoint import CHECKPOINT

@@ -9,7 +9,7 @@ import torch
 
 from bilex import Alignment, Lexicon, Method, align, all_methods, get_method
 from bilex.errors import AlignmentError, LexiconError, SettingsError, TableError
-from bilex.fitting.fit import collect
+from bilex.fitting.inputs import collect
 from bilex.mapping import LinearMapping
 from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable

@@ -6,7 +6,8 @@ import torch
 from bilex import Alignment, EmbeddingTable, align, get_method
 from bilex.evaluation.held_out import Agreement, HeldOut, held_out_record
 from bilex.fitting import measurement
-from bilex.fitting.fit import collect, fit
+from bilex.fitting.fit import fit
+from bilex.fitting.inputs import collect
 from bilex.fitting.measurement import hold_out, measure_agreement, measure_held_out
 
 RAPO = {"method": "rapo", "epochs": 2, "hard": 8, "start": "random", "learning_rate": 0.03, "batch": 16}

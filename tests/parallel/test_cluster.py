@@ -14,7 +14,7 @@ from bilex.bench.cell import run_task
 from bilex.bench.runner import run
 from bilex.bench.suite import Suite
 from bilex.errors import ClusterError
-from bilex.fitting.fit import collect
+from bilex.fitting.inputs import collect
 from bilex.parallel.cluster import Work, _there, connected
 from bilex.storage.files import sha256
 from bilex.tune.batches import Place

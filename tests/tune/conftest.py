@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from bilex.fitting.fit import collect
+from bilex.fitting.inputs import collect
 from bilex.tune.space import Space
 from bilex.tune.trial import Outcome
 

@@ -1,7 +1,8 @@
 import pytest
 
 from bilex import align, get_method
-from bilex.fitting.fit import collect, fit, split
+from bilex.fitting.fit import fit, split
+from bilex.fitting.inputs import collect
 from bilex.training.trace import Trace
 from bilex.tune.trial import UNPRUNED_EPOCHS, Outcome, Task, inputs_of, run_trial, with_dev
 

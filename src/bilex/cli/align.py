@@ -15,7 +15,7 @@ from bilex.cli.training import shown
 
 if TYPE_CHECKING:
     from bilex.alignment import Alignment
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
     from bilex.settings.file import MethodSettings
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bilex.alignment import Alignment
     from bilex.evaluation.held_out import Agreement, HeldOut
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
 
 LONG = 10
 """Seconds from which on it is said how long a method that was named may take."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bilex.alignment import Alignment
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
     from bilex.retrieval import Retrieval
     from bilex.search.blocks import Progress
     from bilex.table import EmbeddingTable
@@ -111,7 +111,7 @@ def read_inputs(
     **more: Any,
 ) -> Inputs:
     """The inputs of an alignment from their files; `more` are those that are in no file."""
-    from bilex.fitting.fit import collect
+    from bilex.fitting.inputs import collect
     from bilex.lexicon import Lexicon
     from bilex.run.decisions import Decisions
 

@@ -16,7 +16,7 @@ from bilex.parallel.cluster import import_ray
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
     from bilex.tune.batches import Place
     from bilex.tune.search import Budget, Verdict
     from bilex.tune.space import Space

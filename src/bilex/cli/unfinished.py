@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
 
 CHECKPOINTS = 3
 """With its checkpoints a run takes so many times its tables while it is made, at most."""

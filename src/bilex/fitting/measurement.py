@@ -15,7 +15,7 @@ from bilex.training.trace import Trace
 if TYPE_CHECKING:
     from bilex.alignment import Alignment
     from bilex.evaluation.held_out import Way
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
     from bilex.lexicon import Lexicon
 
 LARGEST = 10**10

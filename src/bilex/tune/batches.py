@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
     from bilex.parallel.cluster import Cluster
     from bilex.parallel.process import Live
     from bilex.tune.search import EvaluateMany

@@ -13,7 +13,7 @@ from bilex.table import EmbeddingTable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
 
 TABLES, DICTIONARIES = ("source", "target"), ("train", "dev")
 
@@ -51,7 +51,7 @@ class Packed:
 
     def read(self) -> Inputs:
         """The inputs again."""
-        from bilex.fitting.fit import Inputs
+        from bilex.fitting.inputs import Inputs
         from bilex.methods.base import get_method
 
         source, target = (EmbeddingTable.read(self.files[name]) for name in TABLES)

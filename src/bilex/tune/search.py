@@ -14,7 +14,7 @@ from bilex.tune.trial import Outcome, Task, run_trial
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
     from bilex.tune.study import Study
 
 EvaluateMany = Callable[[Sequence[Task]], Iterable[Outcome]]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bilex.fitting.fit import Inputs
+    from bilex.fitting.inputs import Inputs
     from bilex.tune.space import Space
 
 JOURNAL = "study.journal"
