@@ -24,13 +24,15 @@ from bilex.run.provenance import begin
 from bilex.settings.fields import to_text
 from bilex.settings.file import MethodSettings, write_settings
 from bilex.table import EmbeddingTable
-from bilex.training.checkpoint import CHECKPOINT
-from bilex.training.trace import Trace
+from bilex.training.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from torch import Tensor
+
     from bilex.methods.base import Method
+    from bilex.training.trace import Trace, Value
 from fuzzing.containers import gzipped
 
 WORDS, DIM, PAIRS = 24, 5, 16
@@ -221,20 +223,20 @@ class _KeptError(BilexError):
     pass
 
 
-class _UntilCheckpoint(Trace):
-    """Stops a method when its first checkpoint has been kept."""
+class _OneCheckpoint(Checkpoint):
+    """Stops a method when it saves its second checkpoint."""
 
-    def __call__(self, **record: object) -> None:
-        super().__call__(**record)  # type: ignore[arg-type]
-        if self._folder is not None and (self._folder / CHECKPOINT).exists():
+    def save(self, trace: Trace, arrays: dict[str, Tensor], **values: Value) -> None:
+        if self.last is not None:
             raise _KeptError
+        super().save(trace, arrays, **values)
 
 
 def _write_partial(folder: Path, inputs: Inputs) -> None:
     folder.parent.mkdir(exist_ok=True)
     begin(folder, inputs.describe())
     try:
-        fit(inputs, trace=_UntilCheckpoint(folder=folder))
+        fit(inputs, checkpoint=_OneCheckpoint(folder))
     except _KeptError:
         return
     raise AssertionError(f"{inputs.method.name} kept no checkpoint")

@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 import torch
 
-from bilex import Alignment, EmbeddingTable, align, fitting
+from bilex import Alignment, EmbeddingTable, align
 from bilex.errors import AlignmentError
+from bilex.fitting import fit as fitting
+from bilex.fitting import inputs as inputs_module
 from bilex.storage.lock import only_one
 from bilex.training.checkpoint import CHECKPOINT
 
@@ -604,7 +606,7 @@ class TestInterruption:
         assert sorted(path.name for path in output.with_name("new.partial").iterdir()) == [CHECKPOINT, "inputs.json"]
         assert signal.getsignal(getattr(signal, name)) is before
 
-    @pytest.mark.parametrize("during", ["fitting.fit", "files.sync", "run.save"])
+    @pytest.mark.parametrize("during", ["fitting.fit.fit", "storage.files.sync", "run.folder.save"])
     def test_without_a_checkpoint_nothing_is_left(self, bilex, inputs, output, tmp_path, monkeypatch, during):
         monkeypatch.setattr(f"bilex.{during}", lambda *_, **__: interrupt())
         result = bilex("align", *inputs, "--method", "procrustes", "--output", output)
@@ -646,7 +648,7 @@ class TestOneAtATime:
 
     def test_one_that_came_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         with ExitStack() as stack:
-            doubts = fitting.Inputs.doubts
+            doubts = inputs_module.Inputs.doubts
 
             def meanwhile(self):
                 stack.enter_context(only_one(output.with_name("new.partial") / ".lock"))
