@@ -45,7 +45,10 @@ def test_every_method_is_listed_where_it_belongs():
     for supervision, heading in headings.items():
         rows = re.findall(r"^\| (`[^|]+) \|", text.partition(heading)[2].partition("\n## ")[0], re.MULTILINE)
         listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-        assert sorted(listed) == [name for name, m in all_methods().items() if m.supervision() == supervision]
+        expected = [name for name, m in all_methods().items() if m.supervision() == supervision]
+        wrong = sorted({*listed} ^ {*expected})
+        assert not wrong, f"docs/reference/methods.md, in the table under {heading.strip()!r}: add or remove {wrong}"
+        assert sorted(listed) == expected
 
 
 def test_links_between_documents_lead_somewhere():

@@ -308,7 +308,9 @@ DEFAULTS = {
 @pytest.mark.parametrize("name", all_methods())
 def test_a_method(name):
     """A change here is a change of results: it belongs into the changelog, and into the tables of the documents."""
-    assert all_methods()[name]().describe() == DEFAULTS[name]
+    described = all_methods()[name]().describe()
+    assert name in DEFAULTS, f"a new method: add {name!r} to DEFAULTS in this file, with {described}"
+    assert described == DEFAULTS[name]
 
 
 def test_induction():
