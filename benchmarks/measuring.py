@@ -16,7 +16,7 @@ from unittest import mock
 
 from bilex.parallel.process import thread_variables
 from bilex.search import topk as kernel
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -155,7 +155,7 @@ def add_line(path: Path, record: dict[str, Any]) -> None:
 
 def write_lines(path: Path, records: Sequence[dict[str, Any]]) -> None:
     """Make a file of JSON lines anew; it is whole at any time."""
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ What to do is said in Python, a parameter in backquotes: "read more words (`max_
 `replace=True`". The command line puts its options in their place (bilex.cli.parameters), which no other module names.
 """
 
-LONGEST, END = 4000, 1000
+MAX_MESSAGE_LENGTH, MESSAGE_TAIL_LENGTH = 4000, 1000
 """Characters of a message, and how many of them are its end, which says what to do."""
 
 
@@ -16,9 +16,10 @@ class BilexError(Exception):
 
     def __init__(self, message: object = "") -> None:
         text = str(message)
-        if (more := len(text) - LONGEST) > 0:
-            text = f"{text[: LONGEST - END]} ... ({more:,} characters left out) ... {text[-END:]}"
-        super().__init__(printable(text))
+        if (more := len(text) - MAX_MESSAGE_LENGTH) > 0:
+            head, tail = text[: MAX_MESSAGE_LENGTH - MESSAGE_TAIL_LENGTH], text[-MESSAGE_TAIL_LENGTH:]
+            text = f"{head} ... ({more:,} characters left out) ... {tail}"
+        super().__init__(escape_nonprintable(text))
 
 
 class TableError(BilexError):
@@ -51,7 +52,7 @@ class LockError(BilexError):
     """Another process is at work on the same files."""
 
 
-class NoRoomError(BilexError):
+class DiskFullError(BilexError):
     """The disk has no room for what is to be written."""
 
 
@@ -75,19 +76,19 @@ class ClusterError(BilexError):
     """There is no cluster of machines, or it is too small, or has lost what it was given to do."""
 
 
-def printable(text: str) -> str:
+def escape_nonprintable(text: str) -> str:
     """The text with escapes for all that a terminal would obey or hide: line ends, escape codes, writing directions."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
     )
 
 
-def reason(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """What an error says, without the number and the file's name that those of the system have."""
     return getattr(error, "strerror", None) or str(error)
 
 
-def described(error: BaseException) -> str:
+def error_with_type(error: BaseException) -> str:
     """An error that is none of these, in one line for a result."""
     return f"{type(error).__name__}: {error}".rstrip(": ")
 

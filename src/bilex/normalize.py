@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-SHORTEST = 1e-12
+MIN_LENGTH = 1e-12
 """Rows that are shorter, or longer than can be told, are scaled before their length is taken."""
-LARGEST_MEDIAN, LONGEST = 1e9, 1e6
+MAX_MEDIAN, MAX_RELATIVE_LENGTH = 1e9, 1e6
 """Median length of a table, or its inverse, and length of a row in medians, up to which products stay in range."""
 
 
 def unit(rows: Tensor) -> Tensor:
     """Rows of length 1, however long or short they were; a zero row stays zero."""
     lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-    usual = (lengths > SHORTEST) & lengths.isfinite()
+    usual = (lengths > MIN_LENGTH) & lengths.isfinite()
     if not rows.is_meta and not usual.all():
-        rows = rows / _powers(rows.detach()).masked_fill(usual, 1)
+        rows = rows / _largest_powers_of_two(rows.detach()).masked_fill(usual, 1)
         lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-    directions: Tensor = rows / lengths.clamp_min(SHORTEST)
+    directions: Tensor = rows / lengths.clamp_min(MIN_LENGTH)
     return directions
 
 
-def _powers(rows: Tensor) -> Tensor:
+def _largest_powers_of_two(rows: Tensor) -> Tensor:
     """Of each row the largest power of two that its largest number has in it, (n, 1): to divide by it is exact."""
     largest = torch.linalg.vector_norm(rows, ord=torch.inf, dim=1, keepdim=True)
     powers: Tensor = largest / (2 * torch.frexp(largest).mantissa)
@@ -115,14 +115,14 @@ def _median_out_of_range(rows: Tensor) -> Tensor | None:
     if not len(lengths):
         return None
     median = lengths.median()
-    in_range = 1 / LARGEST_MEDIAN <= median <= LARGEST_MEDIAN and lengths.max() <= LONGEST * median
+    in_range = 1 / MAX_MEDIAN <= median <= MAX_MEDIAN and lengths.max() <= MAX_RELATIVE_LENGTH * median
     return None if in_range else median[None]
 
 
 def _in_range(rows: Tensor, median: Tensor) -> Tensor:
     """The rows divided by the median; those that are far longer are of length 1."""
     divided = rows.double() / median.to(rows.device, torch.float64)
-    far = torch.linalg.vector_norm(divided, dim=1, keepdim=True) > LONGEST
+    far = torch.linalg.vector_norm(divided, dim=1, keepdim=True) > MAX_RELATIVE_LENGTH
     return torch.where(far, unit(rows), divided.to(rows))
 
 

@@ -18,7 +18,7 @@ import torch
 
 from bilex import Alignment, EmbeddingTable, align, fitting
 from bilex.errors import AlignmentError
-from bilex.storage.lock import only_one
+from bilex.storage.lock import exclusive_lock
 from bilex.training.checkpoint import CHECKPOINT
 
 
@@ -637,7 +637,7 @@ class TestOneAtATime:
     def test_another_process_is_noticed_before_any_work(self, refused, inputs, output, monkeypatch, resume):
         monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
         partial = output.with_name("new.partial")
-        with only_one(partial / ".lock"):
+        with exclusive_lock(partial / ".lock"):
             before = contents(partial)
             message = refused("align", *inputs, "--method", "procrustes", "--output", output, *resume)
             assert contents(partial) == before
@@ -649,7 +649,7 @@ class TestOneAtATime:
             doubts = fitting.Inputs.doubts
 
             def meanwhile(self):
-                stack.enter_context(only_one(output.with_name("new.partial") / ".lock"))
+                stack.enter_context(exclusive_lock(output.with_name("new.partial") / ".lock"))
                 return doubts(self)
 
             monkeypatch.setattr("bilex.fitting.inputs.Inputs.doubts", meanwhile)
@@ -706,7 +706,7 @@ class TestRoom:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
             yield
 
-        monkeypatch.setattr("bilex.storage.array_file.replacing", full)
+        monkeypatch.setattr("bilex.storage.array_file.atomic_write", full)
         settings = ("epochs=3", "hard=8", "start=random", "batch=16")
         args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
         result = bilex("align", *args)

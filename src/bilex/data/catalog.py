@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Kind = Literal["vectors", "dictionaries"]
-CODE = re.compile(r"[a-z]{2,}(_[a-z]+)*")
+LANGUAGE_CODE = re.compile(r"[a-z]{2,}(_[a-z]+)*")
 """A language as the files name it: en, als, zh_yue."""
 
 
@@ -113,7 +113,7 @@ class Collection:
         if name in self.groups:
             return [direction.split("-") for direction in self.groups[name].split()]
         codes = name.split("-")
-        if len(codes) > 2 or not all(map(CODE.fullmatch, codes)):
+        if len(codes) > 2 or not all(map(LANGUAGE_CODE.fullmatch, codes)):
             raise DataError(f"{name!r} is no language or direction of {self.name}; {self.advice()}")
         return [codes]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bilex.data.catalog import Item
     from bilex.data.folder import Place, Record
 
-LINE = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)")
+CHECKSUM_LINE = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def read_checksums(path: Path) -> dict[str, str]:
         raise DataError(f"{path}: cannot be read ({error}); needed lines of sha256sum") from None
     found = {}
     for number, line in enumerate(lines, start=1):
-        match = LINE.fullmatch(line)
+        match = CHECKSUM_LINE.fullmatch(line)
         if not match:
             raise DataError(f"{path}:{number}: found {line[:80]!r}; needed a sha256, two spaces and a file name")
         found[re.split(r"[/\\]", match[2])[-1]] = match[1].lower()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.data.folder import read_json, write_json
-from bilex.data.remote import PassingError, Remote, Version, open_file
-from bilex.data.text import Lines
+from bilex.data.remote import Remote, TransientError, Version, open_file
+from bilex.data.text import LineCounter
 from bilex.data.web import open_url
 from bilex.errors import DataError
 from bilex.storage.disk import free_bytes
@@ -32,7 +32,7 @@ class Session:
     progress: Callable[[str, int, int], None] = lambda *_: None
 
 
-class Part:
+class PartialDownload:
     """The first bytes of a file, and beside them a note of which file they are of."""
 
     def __init__(self, path: Path, address: str | Path) -> None:
@@ -65,7 +65,7 @@ class Part:
         self.path.unlink(missing_ok=True)
 
 
-def download(address: str | Path, part: Part, *, max_words: int | None, session: Session) -> None:
+def download(address: str | Path, part: PartialDownload, *, max_words: int | None, session: Session) -> None:
     """Fill the part: the whole file, or what holds its header and its first `max_words` lines.
 
     Trouble that may pass is waited for, longer each time, until so many tries in a row have brought nothing new.
@@ -73,8 +73,8 @@ def download(address: str | Path, part: Part, *, max_words: int | None, session:
     failed = furthest = 0
     while True:
         try:
-            return _go_on(address, part, max_words, session)
-        except PassingError as trouble:
+            return _resume(address, part, max_words, session)
+        except TransientError as trouble:
             failed = 1 if part.have > furthest else failed + 1
             furthest = max(furthest, part.have)
             if failed >= session.tries:
@@ -87,17 +87,17 @@ def download(address: str | Path, part: Part, *, max_words: int | None, session:
             session.wait(delay)
 
 
-def _go_on(address: str | Path, part: Part, max_words: int | None, session: Session) -> None:
+def _resume(address: str | Path, part: PartialDownload, max_words: int | None, session: Session) -> None:
     version = part.version()
-    if version and _complete(part, version, max_words):
+    if version and _is_complete(part, version, max_words):
         return
     with _open(address, part.have, version, session.timeout) as remote:
         if remote.start == 0:
             part.begin(remote.version)
-        _check_disk(part, remote, max_words)
+        _require_disk_space(part, remote, max_words)
         _receive(remote, part, max_words, session)
-    if not _complete(part, remote.version, max_words):
-        raise PassingError(f"the connection ended after {part.have:,} of {remote.version.total:,} bytes")
+    if not _is_complete(part, remote.version, max_words):
+        raise TransientError(f"the connection ended after {part.have:,} of {remote.version.total:,} bytes")
 
 
 def _open(address: str | Path, have: int, version: Version | None, timeout: float) -> Remote:
@@ -106,13 +106,13 @@ def _open(address: str | Path, have: int, version: Version | None, timeout: floa
     return open_url(address, have, version, timeout)
 
 
-def _complete(part: Part, version: Version, max_words: int | None) -> bool:
-    return part.have == version.total or (max_words is not None and _lines(part).count > max_words)
+def _is_complete(part: PartialDownload, version: Version, max_words: int | None) -> bool:
+    return part.have == version.total or (max_words is not None and _count_lines(part).count > max_words)
 
 
-def _receive(remote: Remote, part: Part, max_words: int | None, session: Session) -> None:
+def _receive(remote: Remote, part: PartialDownload, max_words: int | None, session: Session) -> None:
     """Append what comes, as long as something does and more is needed."""
-    lines = None if max_words is None else _lines(part)
+    lines = None if max_words is None else _count_lines(part)
     with part.path.open("ab") as file:
         have = remote.start
         while chunk := remote.read():
@@ -127,11 +127,11 @@ def _receive(remote: Remote, part: Part, max_words: int | None, session: Session
                 break
 
 
-def _lines(part: Part) -> Lines:
-    return Lines(gzipped=part.address.endswith(".gz")).feed_file(part.path)
+def _count_lines(part: PartialDownload) -> LineCounter:
+    return LineCounter(gzipped=part.address.endswith(".gz")).feed_file(part.path)
 
 
-def _check_disk(part: Part, remote: Remote, max_words: int | None) -> None:
+def _require_disk_space(part: PartialDownload, remote: Remote, max_words: int | None) -> None:
     """Refuse what the disk has no room for; of a table that is cut, the part and the cut lie side by side."""
     needed = remote.version.total - remote.start
     if max_words is not None:

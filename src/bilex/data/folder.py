@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import DataError
 from bilex.storage import strict_json
-from bilex.storage.files import replacing, sha256
+from bilex.storage.files import atomic_write, sha256
 
 if TYPE_CHECKING:
     from bilex.data.catalog import Item
 
-VARIABLE = "BILEX_DATA"
+FOLDER_VARIABLE = "BILEX_DATA"
 
 
 def data_folder() -> Path:
     """$BILEX_DATA, or the folder `bilex` among the user's caches."""
-    if given := os.environ.get(VARIABLE):
+    if given := os.environ.get(FOLDER_VARIABLE):
         return Path(given).expanduser()
-    return _caches() / "bilex"
+    return _cache_folder() / "bilex"
 
 
-def _caches() -> Path:
+def _cache_folder() -> Path:
     """Where the system keeps what a program can get again."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
@@ -101,7 +101,8 @@ class Place:
             self._notes.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(
-                f"{self.path.parent}: cannot be made ({error.strerror}); choose another `folder`, or set {VARIABLE}"
+                f"{self.path.parent}: cannot be made ({error.strerror}); choose another `folder`, or set "
+                f"{FOLDER_VARIABLE}"
             ) from None
 
     def records(self) -> list[Record]:
@@ -128,7 +129,7 @@ class Place:
         write_json(self._records, {"records": [asdict(known) for known in (*others, record)]})
 
 
-def places(folder: Path, collection: str) -> list[Place]:
+def list_fetched(folder: Path, collection: str) -> list[Place]:
     """The files of a collection that are there."""
     found = sorted((folder / collection).glob("[!.]*"))
     return [Place(path) for path in found if path.is_file() and not path.name.endswith((".part", ".part.json"))]
@@ -147,5 +148,5 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a file of notes."""
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(strict_json.to_json(value, indent=2) + "\n", encoding="utf-8")

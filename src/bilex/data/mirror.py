@@ -9,13 +9,13 @@ from urllib.request import url2pathname
 
 from bilex.errors import DataError
 
-VARIABLE = "BILEX_MIRROR"
+MIRROR_VARIABLE = "BILEX_MIRROR"
 SCHEMES = ("http", "https", "file")
 
 
-def mirrored(url: str, mirror: str | None = None) -> str | Path:
+def mirror_address(url: str, mirror: str | None = None) -> str | Path:
     """The address to fetch `url` from: itself, or the same path below the mirror (default: $BILEX_MIRROR)."""
-    chosen = mirror or os.environ.get(VARIABLE)
+    chosen = mirror or os.environ.get(MIRROR_VARIABLE)
     if not chosen:
         return url
     below = urlsplit(url).path.lstrip("/")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from bilex.io.contents import Header
 
-CHUNK = 1 << 20
-LONGEST_HEADER = 100
-GZIP = 31  # zlib's number for a gzip header and checksum
+CHUNK_BYTES = 1 << 20
+MAX_HEADER_BYTES = 100
+GZIP_WINDOW_BITS = 31  # zlib's number for a gzip header and checksum
 
 
 class ContentError(DataError):
@@ -27,7 +27,7 @@ class Decoder:
     """The plain bytes of a file that comes in pieces."""
 
     def __init__(self, *, gzipped: bool) -> None:
-        self._inner = zlib.decompressobj(GZIP) if gzipped else None
+        self._inner = zlib.decompressobj(GZIP_WINDOW_BITS) if gzipped else None
 
     @property
     def finished(self) -> bool:
@@ -42,7 +42,7 @@ class Decoder:
         try:
             while chunk:
                 if self._inner.eof:  # another member follows
-                    self._inner = zlib.decompressobj(GZIP)
+                    self._inner = zlib.decompressobj(GZIP_WINDOW_BITS)
                 plain.append(self._inner.decompress(chunk))
                 chunk = self._inner.unused_data
         except zlib.error as error:
@@ -50,7 +50,7 @@ class Decoder:
         return b"".join(plain)
 
 
-class Lines:
+class LineCounter:
     """Counts the lines of a file that comes in pieces."""
 
     def __init__(self, *, gzipped: bool) -> None:
@@ -61,10 +61,10 @@ class Lines:
         """Count the lines that end in the next piece."""
         self.count += self._decoder.feed(chunk).count(b"\n")
 
-    def feed_file(self, path: Path) -> Lines:
+    def feed_file(self, path: Path) -> LineCounter:
         """Count those of a file."""
         with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(CHUNK_BYTES):
                 self.feed(chunk)
         return self
 
@@ -77,7 +77,7 @@ class Lines:
 def check_table(path: Path, *, gzipped: bool) -> int:
     """How many words a table has, of which all should be there; ContentError if it has fewer than its header says."""
     header = _header(_plain(path, gzipped=gzipped))[0]
-    lines = Lines(gzipped=gzipped).feed_file(path)
+    lines = LineCounter(gzipped=gzipped).feed_file(path)
     if lines.count - 1 < header.words or not lines.finished:
         raise ContentError(
             f"it is cut short: the header says {header.words:,} words, there are {lines.count - 1:,}; if it is so on "
@@ -88,7 +88,7 @@ def check_table(path: Path, *, gzipped: bool) -> int:
 
 def first_words(path: Path, max_words: int, *, gzipped: bool) -> int:
     """How many words to cut a table to: `max_words`, or all of them where it has no more."""
-    enough = Lines(gzipped=gzipped).feed_file(path).count > max_words
+    enough = LineCounter(gzipped=gzipped).feed_file(path).count > max_words
     return max_words if enough else check_table(path, gzipped=gzipped)
 
 
@@ -113,7 +113,7 @@ def _first_lines(text: bytes, count: int) -> bytes:
 def _plain(path: Path, *, gzipped: bool) -> Iterator[bytes]:
     decoder = Decoder(gzipped=gzipped)
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
+        while chunk := file.read(CHUNK_BYTES):
             yield decoder.feed(chunk)
 
 
@@ -124,12 +124,12 @@ def _header(chunks: Iterator[bytes]) -> tuple[Header, bytes]:
     text = b""
     for chunk in chunks:
         text += chunk
-        if b"\n" in text or len(text) > LONGEST_HEADER:
+        if b"\n" in text or len(text) > MAX_HEADER_BYTES:
             break
     line, _, rest = text.partition(b"\n")
     header = parse_header(line)
     if header is None:
         raise ContentError(
-            f"it begins with {line[:LONGEST_HEADER]!r}, needed a header 'words dimension'; use a `mirror`"
+            f"it begins with {line[:MAX_HEADER_BYTES]!r}, needed a header 'words dimension'; use a `mirror`"
         )
     return header, rest

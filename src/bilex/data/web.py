@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from bilex import __version__
-from bilex.data.remote import PassingError, RangeError, Remote, Version, sorted_trouble
+from bilex.data.remote import RangeError, Remote, TransientError, Version, translate_network_errors
 from bilex.errors import DataError
 
 if TYPE_CHECKING:
     from http.client import HTTPMessage, HTTPResponse
 
-SETTLED = 60.0
+MIN_DATE_AGE = 60.0
 """Seconds after which a file's date tells it from every later state: dates have no fractions, and clocks differ."""
 
 
@@ -26,28 +26,28 @@ def open_url(url: str, have: int, version: Version | None, timeout: float) -> Re
     """
     known = version if version and version.validator and have else None
     try:
-        response = _ask(url, have, known, timeout)
+        response = _request(url, have, known, timeout)
     except RangeError:
         return open_url(url, 0, None, timeout)
     try:
         if response.status != 206:
             return Remote(url, 0, _checked_version(url, response), response)
-        if known and _continues(response.headers, have, known):
+        if known and _is_continuation(response.headers, have, known):
             return Remote(url, have, known, response)
     except BaseException:
         response.close()
         raise
     response.close()
     if not known:
-        raise PassingError("the server sent a part of the file though asked for all of it")
+        raise TransientError("the server sent a part of the file though asked for all of it")
     return open_url(url, 0, None, timeout)
 
 
-def _ask(url: str, have: int, known: Version | None, timeout: float) -> HTTPResponse:
+def _request(url: str, have: int, known: Version | None, timeout: float) -> HTTPResponse:
     headers = {"User-Agent": f"bilex/{__version__}", "Accept-Encoding": "identity"}
     if known and known.validator:
         headers |= {"Range": f"bytes={have}-", "If-Range": known.validator}
-    with sorted_trouble(url):
+    with translate_network_errors(url):
         request = urllib.request.Request(url, headers=headers)  # noqa: S310 (the opener knows http and https only)
         response: HTTPResponse = _opener().open(request, timeout=timeout)
     return response
@@ -66,7 +66,7 @@ def _checked_version(url: str, response: HTTPResponse) -> Version:
     return Version(int(size), _validator(headers))
 
 
-def _continues(headers: HTTPMessage, have: int, known: Version) -> bool:
+def _is_continuation(headers: HTTPMessage, have: int, known: Version) -> bool:
     """Whether the answer says that it is the rest of the known version: there are servers that do not heed If-Range."""
     found = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", headers.get("Content-Range", ""))
     if not found or (int(found[1]), int(found[2])) != (have, known.total):
@@ -83,7 +83,7 @@ def _validator(headers: HTTPMessage) -> str | None:
         age = parsedate_to_datetime(headers.get("Date", "")) - parsedate_to_datetime(changed)
     except (TypeError, ValueError):
         return None
-    return changed if age.total_seconds() >= SETTLED else None
+    return changed if age.total_seconds() >= MIN_DATE_AGE else None
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from bilex.errors import TableError
 from bilex.io.layout import parse_header
 from bilex.io.lines import BOM, NUMBER
-from bilex.io.stream import Stream, reading
+from bilex.io.stream import Stream, read_errors_as_table_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEAD = 1 << 20
+HEAD_BYTES = 1 << 20
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-UNPACK_FIRST = {
+CONVERT_FIRST = {
     b"BZh": "bzip2 data; unpack it first: bunzip2",
     b"\xfd7zXZ": "xz data; unpack it first: unxz",
     b"\x28\xb5\x2f\xfd": "zstandard data; unpack it first: unzstd",
@@ -32,7 +32,7 @@ PICKLE_ADVICE = (
 def detect(path: Path) -> str:
     """Name of the format: text, word2vec, fasttext, npz, npy or safetensors; TableError with advice for the rest."""
     with Stream(path) as stream:
-        head = stream.read(HEAD)
+        head = stream.read(HEAD_BYTES)
         compressed = stream.compressed
     name = detect_head(path, head)
     if compressed and name not in ("text", "word2vec"):
@@ -65,7 +65,7 @@ def refuse_unreadable(path: Path, head: bytes) -> None:
     """Refuse what bilex knows by sight and does not read."""
     if head[:1] == b"\x80" and head[1:2] <= b"\x05":
         raise TableError(f"{path}: {PICKLE_ADVICE.format(path=str(path))}")
-    for magic, advice in UNPACK_FIRST.items():
+    for magic, advice in CONVERT_FIRST.items():
         if head.startswith(magic):
             raise TableError(f"{path}: {advice} {path.name}")
 
@@ -73,7 +73,7 @@ def refuse_unreadable(path: Path, head: bytes) -> None:
 def detect_zip(path: Path) -> str:
     """npz, or advice for another archive."""
     try:
-        with reading(path), zipfile.ZipFile(path) as archive:
+        with read_errors_as_table_errors(path), zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError):
         raise TableError(f"{path}: the archive is damaged or cut short; download or write it again") from None

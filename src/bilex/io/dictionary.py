@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bilex.errors import LexiconError, SettingsError
-from bilex.storage.files import replacing
-from bilex.text.words import quoted
+from bilex.storage.files import atomic_write
+from bilex.text.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Separator = Literal["auto", "tab", "comma", "space"]
 Pairs = tuple[tuple[str, str], ...]
 ASCII_SPACE = " \t\n\r\v\f"
-LONGEST_LINE = 1 << 20
+MAX_LINE_LENGTH = 1 << 20
 """Characters; with two words, and notes on them, it has far less."""
 MUSE_NAME = re.compile(r"[a-z]{2}-[a-z]{2}\.(?:0-5000|5000-6500)\.txt")
 
@@ -37,7 +37,7 @@ class LexiconReport:
     byte_order_mark: bool
 
 
-def comment_sign(path: Path) -> str | None:
+def comment_prefix(path: Path) -> str | None:
     """What a comment begins with in a file of this name: nothing in those of MUSE, where #tag is a word; else #."""
     return None if MUSE_NAME.fullmatch(path.name) else "#"
 
@@ -49,15 +49,15 @@ def read_pairs(path: Path, *, separator: Separator, comment: str | None, encodin
 
 def write_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
     """Write tab separated UTF-8 lines that `read_pairs` gives back as they are."""
-    content = "".join(written_line(number, *pair) for number, pair in enumerate(pairs, start=1))
-    with replacing(path) as temporary:
+    content = "".join(format_line(number, *pair) for number, pair in enumerate(pairs, start=1))
+    with atomic_write(path) as temporary:
         temporary.write_bytes(content.encode())
 
 
-def written_line(number: int, *fields: str) -> str:
+def format_line(number: int, *fields: str) -> str:
     """A line of the tab separated form, from a pair and any further columns."""
     for word in fields:
-        if not fits_line(word):
+        if not is_writable(word):
             raise LexiconError(
                 f"pair {number}: {word!r} cannot be written; a word holds no tab, line end, outer space or surrogate"
             )
@@ -65,9 +65,9 @@ def written_line(number: int, *fields: str) -> str:
     return (" " if fields[0].startswith(("#", "\ufeff")) else "") + "\t".join(fields) + "\n"
 
 
-def fits_line(word: str) -> bool:
+def is_writable(word: str) -> bool:
     """Whether a word can be written in the tab separated form and read again as it was."""
-    return bool(word) and word == word.strip(ASCII_SPACE) and not _NOT_IN_A_LINE.search(word)
+    return bool(word) and word == word.strip(ASCII_SPACE) and not _INVALID_IN_LINE.search(word)
 
 
 def decode(path: Path, encoding: str) -> str:
@@ -94,8 +94,8 @@ class _Reader:
     """Turns the lines of one file into pairs, or says which line is in the way."""
 
     def __init__(self, path: Path, separator: Separator, comment: str | None) -> None:
-        if separator not in ("auto", *_FITS):
-            raise SettingsError(f"separator={separator!r}: needed auto, {', '.join(_FITS)}")
+        if separator not in ("auto", *_MATCHES):
+            raise SettingsError(f"separator={separator!r}: needed auto, {', '.join(_MATCHES)}")
         self.path, self.separator, self.comment = path, separator, comment
 
     def read(self, text: str) -> tuple[tuple[tuple[str, str], ...], LexiconReport]:
@@ -125,30 +125,30 @@ class _Reader:
     def _require_lines(self, filled: Mapping[int, str]) -> None:
         """Before a line is taken apart: of megabytes it would take gigabytes."""
         for number, line in filled.items():
-            if len(line) > LONGEST_LINE:
-                raise self._error(number, f"a line of {len(line):,} characters, {quoted(line)}")
+            if len(line) > MAX_LINE_LENGTH:
+                raise self._error(number, f"a line of {len(line):,} characters, {quote(line)}")
 
     def _is_comment(self, line: str, separator: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
             return False
-        return separator == "space" or not line.startswith(self.comment + _CHARACTERS[separator])
+        return separator == "space" or not line.startswith(self.comment + _SEPARATOR_CHARACTERS[separator])
 
     def _detect(self, filled: Mapping[int, str]) -> str:
         """The first separator that fits every line; lines that could be comments have no say if there are others."""
         certain = {n: line for n, line in filled.items() if not (self.comment and line.startswith(self.comment))}
         lines = certain or {n: line for n, line in filled.items() if not self._is_comment(line, "tab")}
-        fitting = {name: sum(map(fits, lines.values())) for name, fits in _FITS.items()}
+        fitting = {name: sum(map(fits, lines.values())) for name, fits in _MATCHES.items()}
         for name, count in fitting.items():
             if count == len(lines) and not (name == "space" and all(map(_COMMA_AND_SPACE.match, lines.values()))):
                 return name
         likely = max(fitting, key=lambda name: fitting[name])
-        number, line = next((n, line) for n, line in lines.items() if not _FITS[likely](line))
+        number, line = next((n, line) for n, line in lines.items() if not _MATCHES[likely](line))
         others = f", where other lines are separated by {likely}" if fitting[likely] else ""
         raise self._error(number, f"{line!r}{others}")
 
     def _fields(self, number: int, line: str, separator: str) -> list[str]:
         try:
-            fields = [field.strip(ASCII_SPACE) for field in _SPLIT[separator](line.removesuffix("\r"))]
+            fields = [field.strip(ASCII_SPACE) for field in _SPLITTERS[separator](line.removesuffix("\r"))]
         except csv.Error as error:
             raise self._error(number, f"{line!r}, which is no CSV ({error})") from error
         if len(fields) < 2 or (separator == "space" and len(fields) > 2):
@@ -164,8 +164,8 @@ class _Reader:
         )
 
 
-_NOT_IN_A_LINE = re.compile("[\t\n\r\ud800-\udfff]")
-_CHARACTERS = {"tab": "\t", "comma": ","}
+_INVALID_IN_LINE = re.compile("[\t\n\r\ud800-\udfff]")
+_SEPARATOR_CHARACTERS = {"tab": "\t", "comma": ","}
 _COMMA_AND_SPACE = re.compile(r"[^ \t]*,[ \t]")
 
 
@@ -178,13 +178,13 @@ def _split_at_commas(line: str) -> list[str]:
     return next(csv.reader([line], strict=True, skipinitialspace=True))
 
 
-_SPLIT: dict[str, Callable[[str], list[str]]] = {
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {
     "tab": lambda line: line.split("\t"),
     "space": _split_at_spaces,
     "comma": _split_at_commas,
 }
 # In the order of detection.
-_FITS: dict[str, Callable[[str], bool]] = {
+_MATCHES: dict[str, Callable[[str], bool]] = {
     "tab": lambda line: "\t" in line,
     "space": lambda line: len(_split_at_spaces(line)) == 2,
     "comma": lambda line: "," in line,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import TableError
 from bilex.io.detect import FASTTEXT_MAGIC
-from bilex.io.size import LONGEST_WORD, check_room, check_width
-from bilex.io.stream import reading
+from bilex.io.size import MAX_WORD_BYTES, check_dim, check_memory
+from bilex.io.stream import read_errors_as_table_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,26 +24,26 @@ COUNTS = Struct("<3i2q")
 AFTER_WORD = Struct("<qb")
 PRUNED = Struct("<2i")
 MATRIX = Struct("<?2q")
-LONGEST_NGRAM = 256
-FLOAT = 4
+MAX_NGRAM_LENGTH = 256
+FLOAT_BYTES = 4
 
 
 def check_fasttext(path: Path) -> None:
     """Refuse a model that is cut short or says what cannot be true."""
-    with reading(path), path.open("rb") as file:
+    with read_errors_as_table_errors(path), path.open("rb") as file:
         if path.stat().st_size < SETTINGS.size:
             raise _damaged(path, "it ends within its header")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            _check(_Walk(path, data))
+            _check(_Cursor(path, data))
 
 
-def _check(walk: _Walk) -> None:
+def _check(walk: _Cursor) -> None:
     magic, _, dim, *rest, _ = walk.take(SETTINGS, "header")
     bucket, minn, maxn = rest[7:10]
     if magic != FASTTEXT_MAGIC:
         raise TableError(f"{walk.path}: no fastText .bin; leave out the format, and it is found out")
-    check_width(walk.path, dim)
-    if dim < 1 or bucket < 0 or not 0 <= minn <= LONGEST_NGRAM or not 0 <= maxn <= LONGEST_NGRAM:
+    check_dim(walk.path, dim)
+    if dim < 1 or bucket < 0 or not 0 <= minn <= MAX_NGRAM_LENGTH or not 0 <= maxn <= MAX_NGRAM_LENGTH:
         raise _damaged(walk.path, f"dimension {dim}, {bucket:,} buckets, n-grams of {minn} to {maxn} letters")
     entries, words, labels, _, pruned = walk.take(COUNTS, "header")
     if min(entries, words, labels) < 0 or entries != words + labels:
@@ -56,9 +56,9 @@ def _check(walk: _Walk) -> None:
             raise TableError(f"{walk.path}: a quantised model, which cannot be read; use the .bin it was made from")
         if rows < 0 or columns < 0:
             raise _damaged(walk.path, f"{what} of {rows:,} rows and {columns:,} columns")
-        walk.skip(rows * columns * FLOAT, what)
+        walk.skip(rows * columns * FLOAT_BYTES, what)
         if what == "vectors":  # the others are not read
-            check_room(walk.path, rows * columns * FLOAT, "its vectors")
+            check_memory(walk.path, rows * columns * FLOAT_BYTES, "its vectors")
 
 
 def _damaged(path: Path, found: str) -> TableError:
@@ -66,7 +66,7 @@ def _damaged(path: Path, found: str) -> TableError:
 
 
 @dataclass
-class _Walk:
+class _Cursor:
     """A place in a file that moves on, and never beyond its end."""
 
     path: Path
@@ -90,9 +90,11 @@ class _Walk:
         """Move on behind so many words with their counts."""
         data, place, behind = self.data, self.place, 1 + AFTER_WORD.size
         for number in range(1, count + 1):
-            end = data.find(b"\0", place, place + LONGEST_WORD)
+            end = data.find(b"\0", place, place + MAX_WORD_BYTES)
             if end < 0 or end + behind > len(data):
-                within = f"no end of word {number:,} within 64 KB" if place + LONGEST_WORD < len(data) else "cut short"
+                within = (
+                    f"no end of word {number:,} within 64 KB" if place + MAX_WORD_BYTES < len(data) else "cut short"
+                )
                 raise _damaged(self.path, f"{within} within its words, of which it should have {count:,}")
             place = end + behind
         self.place = place

@@ -10,7 +10,7 @@ import numpy as np
 
 from bilex.errors import LexiconError, TableError
 from bilex.io.dictionary import ASCII_SPACE
-from bilex.text.words import described, word_list
+from bilex.text.words import describe_value, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,21 +65,25 @@ def table_contents(given: Any) -> Contents:
     if isinstance(given, Mapping):
         given = list(given), list(given.values())
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise TableError(f"found {described(given)}; needed {ACCEPTED_TABLES}")
-    from bilex.io.arrays import check_counts, screen
+        raise TableError(f"found {describe_value(given)}; needed {ACCEPTED_TABLES}")
+    from bilex.io.arrays import check_counts, contents_from_arrays
 
-    name, words, rows = Path("the vectors given"), word_list(given[0], "the words of the table"), array_of(given[1])
+    name, words, rows = (
+        Path("the vectors given"),
+        word_list(given[0], "the words of the table"),
+        as_float_array(given[1]),
+    )
     if rows.ndim:
         check_counts(name, len(words), len(rows))
-    return screen(name, "memory", words, rows, None, strict=False)
+    return contents_from_arrays(name, "memory", words, rows, None, strict=False)
 
 
-def array_of(numbers: ArrayLike) -> NDArray[Any]:
+def as_float_array(numbers: ArrayLike) -> NDArray[Any]:
     """An array of these numbers, also of a tensor on any device; whole numbers are made floating-point ones."""
     try:
         array = np.asarray(numbers.detach().cpu().float() if hasattr(numbers, "detach") else numbers)
     except (TypeError, ValueError) as error:
-        raise TableError(f"found {described(numbers)}; needed numbers ({error})") from None
+        raise TableError(f"found {describe_value(numbers)}; needed numbers ({error})") from None
     return array.astype(np.float32) if array.dtype.kind in "iu" else array
 
 
@@ -91,13 +95,15 @@ def is_gensim(given: object) -> bool:
 
 def word_pairs(given: Any) -> tuple[tuple[str, str], ...]:
     """Pairs of words from pairs, or from a dict of words and their translations."""
-    found = _of_dict(given) if isinstance(given, Mapping) else given.tolist() if hasattr(given, "tolist") else given
+    found = (
+        _pairs_from_dict(given) if isinstance(given, Mapping) else given.tolist() if hasattr(given, "tolist") else given
+    )
     if isinstance(found, str | bytes) or not isinstance(found, Iterable):
-        raise LexiconError(f"found {described(given)}; needed {ACCEPTED_PAIRS}; a file is read by Lexicon.read")
+        raise LexiconError(f"found {describe_value(given)}; needed {ACCEPTED_PAIRS}; a file is read by Lexicon.read")
     return tuple(_pair(number, pair) for number, pair in enumerate(found, start=1))
 
 
-def _of_dict(given: Mapping[str, str | Iterable[str]]) -> Iterator[tuple[str, str]]:
+def _pairs_from_dict(given: Mapping[str, str | Iterable[str]]) -> Iterator[tuple[str, str]]:
     for source, targets in given.items():
         for target in word_list(targets, f"the translations of {source!r}"):
             yield source, target
@@ -109,7 +115,7 @@ def _pair(number: int, pair: Any) -> tuple[str, str]:
         pair = pair[:2]
     if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):
         raise LexiconError(
-            f"pair {number}: found {described(pair)}; needed two words; a dictionary is {ACCEPTED_PAIRS}"
+            f"pair {number}: found {describe_value(pair)}; needed two words; a dictionary is {ACCEPTED_PAIRS}"
         )
     if not all(word.strip(ASCII_SPACE) for word in pair):
         raise LexiconError(f"pair {number}: found an empty word in {pair!r}, needed a source and a target")

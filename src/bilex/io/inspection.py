@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from bilex.io.contents import Contents, Header
     from bilex.io.report import ReadReport
 
-FIRST_WORDS = 10
-ENOUGH_WORDS = 2000
+SHOWN_WORDS = 10
+MIN_WORDS_TO_JUDGE_ORDER = 2000
 """From so many words on their order can be judged."""
 
 
@@ -90,11 +90,11 @@ def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "
         header=contents.header,
         subwords=contents.subwords is not None,
         norms=measure_norms(contents),
-        spelling=look_at_words(contents),
+        spelling=measure_spelling(contents),
         directions=directions,
-        doubtful_order=doubtful_order(contents.words),
+        doubtful_order=find_order_problem(contents.words),
         doubtful_rows=[f"is of no use: {fatal}"] if fatal else directions.doubts(contents.words),
-        first_words=contents.words[:FIRST_WORDS],
+        first_words=contents.words[:SHOWN_WORDS],
         report=contents.report,
     )
 
@@ -106,7 +106,7 @@ def measure_norms(contents: Contents) -> Norms:
     return Norms(float(norms.min()), float(np.median(norms)), float(norms.max()), zero)
 
 
-def look_at_words(contents: Contents) -> Spelling:
+def measure_spelling(contents: Contents) -> Spelling:
     """Count what makes words fail to match those of a dictionary."""
     words = contents.words
     lower = Counter(word.lower() for word in words)
@@ -120,12 +120,12 @@ def look_at_words(contents: Contents) -> Spelling:
     )
 
 
-def doubtful_order(words: Sequence[str]) -> str | None:
+def find_order_problem(words: Sequence[str]) -> str | None:
     """Why the words do not seem to be in order of frequency, if so: frequent words are shorter in any language.
 
     A list sorted by a rounded frequency is alphabetical in long stretches, and is let pass.
     """
-    if len(words) < ENOUGH_WORDS:
+    if len(words) < MIN_WORDS_TO_JUDGE_ORDER:
         return None
     if sum(a <= b for a, b in pairwise(words)) > 0.999 * len(words):
         return "is in alphabetical order"

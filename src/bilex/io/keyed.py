@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bilex.errors import MissingExtraError, TableError
-from bilex.io.arrays import screen
+from bilex.io.arrays import contents_from_arrays
 from bilex.io.fasttext import check_fasttext
-from bilex.io.stream import reading
+from bilex.io.stream import read_errors_as_table_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = Fa
     fasttext = import_gensim("gensim.models.fasttext", "reading a fastText .bin")
     check_fasttext(path)
     try:
-        with reading(path):
+        with read_errors_as_table_errors(path):
             keyed = fasttext.load_facebook_vectors(str(path))
     except TableError:
         raise
@@ -43,7 +43,7 @@ def from_keyed(
     keyed = getattr(keyed, "wv", keyed)
     models = import_gensim("gensim.models.fasttext", "taking vectors from gensim")
     words = [str(word) for word in keyed.index_to_key]
-    contents = screen(path or Path("gensim KeyedVectors"), name, words, keyed.vectors, max_words, strict)
+    contents = contents_from_arrays(path or Path("gensim KeyedVectors"), name, words, keyed.vectors, max_words, strict)
     subwords = KeyedSubwords(keyed) if isinstance(keyed, models.FastTextKeyedVectors) else None
     return replace(contents, subwords=subwords)
 

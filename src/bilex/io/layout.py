@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import TableError
 from bilex.io.contents import Header
-from bilex.io.lines import BOM, NUMBER, show, trailing_numbers
+from bilex.io.lines import BOM, NUMBER, format_field, trailing_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SAMPLE = 100
+SAMPLE_LINES = 100
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def sample_lines(data: bytes, start: int) -> list[bytes]:
     """The first lines that are not blank."""
     lines: list[bytes] = []
     end = len(data)
-    while start < end and len(lines) < SAMPLE:
+    while start < end and len(lines) < SAMPLE_LINES:
         stop = data.index(b"\n", start)
         lines.append(data[start:stop].rstrip(b" \t\r"))
         start = stop + 1
@@ -77,7 +77,7 @@ def find_width(path: Path, sample: list[bytes], claim: Header | None) -> int:
     if claim and widths[claim.width] and (widths[claim.width] == count or width == 0):
         return claim.width
     if width == 0:
-        found = show(sample[0])
+        found = format_field(sample[0])
         raise TableError(
             f"{path}, line {2 if claim else 1}: {found} is no word with numbers; needed a text table; "
             "check that it is the file you meant"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bilex.io.report import Fault
-from bilex.io.words_and_rows import Parsed
+from bilex.io.words_and_rows import ParsedRows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,12 +22,12 @@ BOM = b"\xef\xbb\xbf"
 NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.IGNORECASE)
 
 
-def parse_lines(data: bytes, first: int, width: int, encoding: str) -> Parsed:
+def parse_lines(data: bytes, first: int, width: int, encoding: str) -> ParsedRows:
     """Parse whole lines, each ended by a newline; `first` is the number of the first, `encoding` that of the words."""
-    return parse_fast(data, first, width, encoding) or parse_slowly(data, first, width, encoding)
+    return parse_fast(data, first, width, encoding) or parse_line_by_line(data, first, width, encoding)
 
 
-def parse_fast(data: bytes, first: int, width: int, encoding: str) -> Parsed | None:
+def parse_fast(data: bytes, first: int, width: int, encoding: str) -> ParsedRows | None:
     """All lines at once, or None when any of them needs a closer look."""
     if b"\r" in data or data.startswith(BOM):  # polars would silently strip them from words
         return None
@@ -41,17 +41,17 @@ def parse_fast(data: bytes, first: int, width: int, encoding: str) -> Parsed | N
     if frame.height != data.count(b"\n") or any(column.null_count() for column in frame):
         return None
     words = frame.drop_in_place("word").to_list()
-    return Parsed(words, to_rows(frame), range(first, first + len(words)))
+    return ParsedRows(words, to_rows(frame), range(first, first + len(words)))
 
 
-def parse_slowly(data: bytes, first: int, width: int, encoding: str) -> Parsed:
+def parse_line_by_line(data: bytes, first: int, width: int, encoding: str) -> ParsedRows:
     """One line after the other; blank lines are passed over, all others become a row or a fault."""
     words, lines, numbers, faults = [], [], [], []
     for line, text in enumerate(data.split(b"\n")[:-1], first):
         if not text.strip(b" "):
             continue
         fields = text.rstrip(b" ").rsplit(b" ", width)
-        word = sort_line(fields, line, width, encoding)
+        word = parse_word(fields, line, width, encoding)
         if isinstance(word, Fault):
             faults.append(word)
         else:
@@ -60,13 +60,14 @@ def parse_slowly(data: bytes, first: int, width: int, encoding: str) -> Parsed:
             numbers.append(fields[1:])
     rows, bad = parse_numbers(numbers, width)
     faults += [
-        Fault("not_a_number", lines[i], f"{show(field)} in the vector of {words[i]!r}") for i, field in bad.items()
+        Fault("not_a_number", lines[i], f"{format_field(field)} in the vector of {words[i]!r}")
+        for i, field in bad.items()
     ]
     good = [i for i in range(len(words)) if i not in bad]
-    return Parsed([words[i] for i in good], rows[good], [lines[i] for i in good], faults)
+    return ParsedRows([words[i] for i in good], rows[good], [lines[i] for i in good], faults)
 
 
-def sort_line(fields: list[bytes], line: int, width: int, encoding: str) -> str | Fault:
+def parse_word(fields: list[bytes], line: int, width: int, encoding: str) -> str | Fault:
     """The word, if the line has one before its `width` last fields. It may hold spaces, but not end in a number:
     then the line has a number too many, and nobody can say which.
     """
@@ -80,7 +81,7 @@ def sort_line(fields: list[bytes], line: int, width: int, encoding: str) -> str 
     try:
         return word.decode(encoding)
     except UnicodeDecodeError:
-        return Fault("undecodable", line, f"{show(word)} is not {encoding}")
+        return Fault("undecodable", line, f"{format_field(word)} is not {encoding}")
 
 
 def parse_numbers(numbers: list[list[bytes]], width: int) -> tuple[NDArray[np.float32], dict[int, bytes]]:
@@ -124,7 +125,7 @@ def trailing_numbers(fields: list[bytes]) -> int:
     return count
 
 
-def show(field: bytes) -> str:
+def format_field(field: bytes) -> str:
     """A field for an error message: short, and readable even when it is not text."""
     text = repr(field[:40])[1:] if not field.isascii() else repr(field[:40].decode())
     return text if len(field) <= 40 else f"{text}..."

@@ -12,7 +12,7 @@ import numpy as np
 from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.report import ReadReport
-from bilex.io.stream import reading
+from bilex.io.stream import read_errors_as_table_errors
 from bilex.storage.strict_json import from_json, to_json
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 METADATA = {"format": "bilex-table", "version": "1"}
 DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "U8": np.dtype("u1")}
-BLOCK = 1 << 14
-LONGEST_HEADER = 100 << 20
+BLOCK_ROWS = 1 << 14
+MAX_HEADER_BYTES = 100 << 20
 """Bytes; the limit of the format itself."""
 
 
@@ -57,18 +57,18 @@ def write_native(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
     encoded = to_json(header).encode()
     encoded += b" " * (-(8 + len(encoded)) % 64)  # mapped rows have to be aligned
     file.write(len(encoded).to_bytes(8, "little") + encoded)
-    for start in range(0, len(rows), BLOCK):
-        file.write(np.ascontiguousarray(rows[start : start + BLOCK], DTYPES[code]).data)
+    for start in range(0, len(rows), BLOCK_ROWS):
+        file.write(np.ascontiguousarray(rows[start : start + BLOCK_ROWS], DTYPES[code]).data)
     file.write(text)
 
 
 def read_header(path: Path) -> tuple[dict[str, Any], int]:
     """The JSON header of a bilex table, and the offset at which its data begin."""
-    with reading(path), path.open("rb") as file:
+    with read_errors_as_table_errors(path), path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length + 8 > path.stat().st_size:
             raise TableError(f"{path}: ends inside its header; download or write it again")
-        if length > LONGEST_HEADER:
+        if length > MAX_HEADER_BYTES:
             raise TableError(f"{path}: not a safetensors file (a header of {length:,} bytes); write it again")
         encoded = file.read(length)
     try:
@@ -86,8 +86,8 @@ def read_header(path: Path) -> tuple[dict[str, Any], int]:
 
 def check_finite(path: Path, rows: NDArray[np.float32]) -> None:
     """Refuse numbers that bilex would not have written."""
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
+    for start in range(0, len(rows), BLOCK_ROWS):
+        block = rows[start : start + BLOCK_ROWS]
         if not np.isfinite([block.min(), block.max()]).all():
             row = start + int(np.isfinite(block).all(axis=1).argmin()) + 1
             raise TableError(
@@ -114,5 +114,5 @@ def map_tensor(
     size = path.stat().st_size
     if start + end > size:
         raise TableError(f"{path}: has {size:,} bytes, needed {start + end:,} (cut short); download or write it again")
-    with reading(path):
+    with read_errors_as_table_errors(path):
         return np.asarray(np.memmap(path, DTYPES[code], "c", start + begin, tuple(shape)))

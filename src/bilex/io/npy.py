@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAGIC = b"\x93NUMPY"
-LENGTHS = {(1, 0): 2, (2, 0): 4}
+HEADER_LENGTH_BYTES = {(1, 0): 2, (2, 0): 4}
 """Bytes of the header's length, by version; the only later version is for names of fields, which no matrix has."""
-LONGEST_HEADER = 10_000
-BLOCK = 4 << 20
+MAX_HEADER_BYTES = 10_000
+BLOCK_BYTES = 4 << 20
 
 
 class NpyFile:
@@ -42,7 +42,7 @@ class NpyFile:
     def blocks(self) -> Iterator[NDArray[Any]]:
         """Its values along the first axis in order, some megabytes at a time."""
         row = math.prod(self.shape[1:]) * self.dtype.itemsize
-        step = max(1, BLOCK // max(1, row))
+        step = max(1, BLOCK_BYTES // max(1, row))
         if self._fortran and self.ndim > 1:  # no row is whole before the last column
             whole = self._read(self.shape[::-1]).T
             yield from (whole[start : start + step] for start in range(0, self.shape[0], step))
@@ -62,19 +62,19 @@ class NpyFile:
     def _header(self) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
         """Shape, whether columns come first, type, and where the data begin."""
         start = self._file.read(8)
-        length = LENGTHS.get((start[6], start[7])) if start[:6] == MAGIC and len(start) == 8 else None
+        length = HEADER_LENGTH_BYTES.get((start[6], start[7])) if start[:6] == MAGIC and len(start) == 8 else None
         if length is None:
             raise self._damaged(f"{self.name!r} is no array of version 1 or 2")
         start += self._file.read(length)
         size = int.from_bytes(start[8:], "little")
-        if size > LONGEST_HEADER:
+        if size > MAX_HEADER_BYTES:
             raise self._damaged(f"the header of {self.name!r} has {size:,} bytes")
         start += self._file.read(size)
         read = np.lib.format.read_array_header_1_0 if length == 2 else np.lib.format.read_array_header_2_0
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of old or odd headers, which are read all the same
-                shape, fortran, dtype = read(_behind_magic(start))
+                shape, fortran, dtype = read(_after_magic(start))
         except Exception as error:  # numpy lets tokenizer, syntax, type and memory errors through
             raise self._damaged(f"the header of {self.name!r} is damaged: {error}") from None
         if dtype.hasobject:
@@ -87,7 +87,7 @@ class NpyFile:
         return TableError(f"{self.path}: not a readable numpy file ({found}); write it again without objects")
 
 
-def _behind_magic(start: bytes) -> BytesIO:
+def _after_magic(start: bytes) -> BytesIO:
     file = BytesIO(start)
     np.lib.format.read_magic(file)
     return file

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import TableError
 from bilex.io.detect import detect
-from bilex.io.stream import require_file
+from bilex.io.stream import require_seekable_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def read_contents(
     """
     if format is not None and format not in FORMATS:
         raise TableError(f"{path}: unknown format {format!r}; needed one of {', '.join(FORMATS)}")
-    require_file(path)
+    require_seekable_file(path)
     name = format or detect(path)
     match name:
         case "text" | "vec" | "glove":

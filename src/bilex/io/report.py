@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-EXAMPLES = 5
+MAX_EXAMPLES = 5
 
-KINDS: Mapping[str, str] = MappingProxyType(
+FAULT_KINDS: Mapping[str, str] = MappingProxyType(
     {
         "wrong_width": "wrong number of fields",
         "not_a_number": "a field that is not a number",
@@ -79,12 +79,12 @@ class ReadReport:
     def _sentence(self, repair: Repair) -> str:
         first = repair.examples[0]
         if repair.kind == "header":
-            return f"{KINDS['header']}: {first.detail}"
+            return f"{FAULT_KINDS['header']}: {first.detail}"
         left_out = f"{repair.count:,} {self.unit}{'s' if repair.count > 1 else ''} left out"
-        return f"{left_out}: {KINDS[repair.kind]} (first: {self.unit} {first.line}: {first.detail})"
+        return f"{left_out}: {FAULT_KINDS[repair.kind]} (first: {self.unit} {first.line}: {first.detail})"
 
 
-class Tally:
+class FaultCounter:
     """Faults counted while reading."""
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Tally:
         """Count one fault and keep it as an example when it is among the first of its kind."""
         self._counts[fault.kind] = self._counts.get(fault.kind, 0) + 1
         examples = self._examples.setdefault(fault.kind, [])
-        if len(examples) < EXAMPLES:
+        if len(examples) < MAX_EXAMPLES:
             examples.append(Example(fault.line, fault.detail))
 
     def count(self, *kinds: str) -> int:
@@ -104,4 +104,4 @@ class Tally:
 
     def repairs(self) -> tuple[Repair, ...]:
         """Everything counted, in the order of `KINDS`."""
-        return tuple(Repair(k, self._counts[k], tuple(self._examples[k])) for k in KINDS if k in self._counts)
+        return tuple(Repair(k, self._counts[k], tuple(self._examples[k])) for k in FAULT_KINDS if k in self._counts)

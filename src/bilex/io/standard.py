@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 STDOUT = Path("-")
 """The path that stands for it."""
-_NO_TEXT = re.compile("[\ud800-\udfff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 """What Python makes of bytes that it cannot decode."""
 
 
-def set_up() -> None:
+def configure_streams() -> None:
     """Have the streams of this program so; done once, before anything is read or written."""
     sys.stdin, sys.stdout, sys.stderr = (
         _open(stream, mode) for stream, mode in ((sys.stdin, "r"), (sys.stdout, "w"), (sys.stderr, "w"))
     )
-    _change(sys.stderr, "backslashreplace")
-    _change(sys.stdin, "surrogateescape", encoding=None if sys.stdin.isatty() else "utf-8-sig")
+    _reconfigure(sys.stderr, "backslashreplace")
+    _reconfigure(sys.stdin, "surrogateescape", encoding=None if sys.stdin.isatty() else "utf-8-sig")
     if sys.stdout.isatty():
         no_locale = codecs.lookup(sys.stdout.encoding).name == "ascii"
-        _change(sys.stdout, "backslashreplace", encoding="utf-8" if no_locale else None)
+        _reconfigure(sys.stdout, "backslashreplace", encoding="utf-8" if no_locale else None)
     else:
-        _change(sys.stdout, "backslashreplace", encoding="utf-8", newline="\n")
+        _reconfigure(sys.stdout, "backslashreplace", encoding="utf-8", newline="\n")
 
 
 def write(pieces: Iterable[str]) -> None:
@@ -50,7 +50,7 @@ def write(pieces: Iterable[str]) -> None:
 def lines() -> Iterator[str]:
     """Standard input line by line, without a byte order mark and without the line ends."""
     for number, line in enumerate(sys.stdin, 1):
-        if _NO_TEXT.search(line):
+        if _SURROGATES.search(line):
             raise BilexError(f"standard input, line {number}: this is not UTF-8; convert it (iconv -t UTF-8)")
         yield line.rstrip("\r\n")
 
@@ -60,6 +60,6 @@ def _open(stream: Any, mode: str) -> Any:
     return Path(os.devnull).open(mode, encoding="utf-8") if stream is None else stream
 
 
-def _change(stream: Any, errors: str, **how: Any) -> None:
+def _reconfigure(stream: Any, errors: str, **how: Any) -> None:
     if isinstance(stream, io.TextIOWrapper):  # in a notebook or a test it may be something else
         stream.reconfigure(errors=errors, **how)

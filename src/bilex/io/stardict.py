@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bilex import __version__
 from bilex.errors import LexiconError
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from bilex.entry import Entry
 
 SUFFIXES = (".ifo", ".idx", ".dict")
-LONGEST = 255
+MAX_WORD_BYTES = 255
 """Bytes of a word."""
-LARGEST = 2**32
+MAX_ARTICLE_BYTES = 2**32
 """Bytes of all articles: offsets have 32 bits."""
 
 
@@ -36,45 +36,45 @@ def stardict_files(path: Path) -> list[Path]:
 def fits_stardict(entry: Entry) -> bool:
     """Whether both words can be written."""
     try:
-        return "\0" not in entry.source and len(entry.source.encode()) <= LONGEST and bool(entry.target.encode())
+        return "\0" not in entry.source and len(entry.source.encode()) <= MAX_WORD_BYTES and bool(entry.target.encode())
     except UnicodeEncodeError:
         return False
 
 
 def write_stardict(path: Path, entries: Iterable[Entry], languages: tuple[str, str]) -> None:
     """Write the three files beside each other; `path` is that of the .ifo, which comes last."""
-    index, articles = contents(entries)
+    index, articles = encode_entries(entries)
     description = _description(path.stem, len(index), sum(map(len, index)), languages)
     with ExitStack() as stack:  # files are put in their places in the opposite order
-        ifo, idx, data = (stack.enter_context(replacing(file)) for file in stardict_files(path))
+        ifo, idx, data = (stack.enter_context(atomic_write(file)) for file in stardict_files(path))
         ifo.write_text(description, encoding="utf-8", newline="\n")
         idx.write_bytes(b"".join(index))
         data.write_bytes(articles)
 
 
-def contents(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
+def encode_entries(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
     """The records of the .idx in their order, and the .dict; an article has the translations, best first, in lines.
 
     A translation that was not found but given says so: `le [given]`.
     """
     targets: dict[str, list[str]] = {}
     for entry in entries:
-        targets.setdefault(entry.source, []).append(_line(entry))
+        targets.setdefault(entry.source, []).append(_format_translation(entry))
     index, articles = [], bytearray()
-    for word in sorted(targets, key=order):
+    for word in sorted(targets, key=sort_key):
         article = "\n".join(targets[word]).encode()
         index.append(word.encode() + b"\0" + struct.pack(">II", len(articles), len(article)))
         articles += article
-        if len(articles) >= LARGEST:
+        if len(articles) >= MAX_ARTICLE_BYTES:
             raise LexiconError("larger than a StarDict dictionary can be (4 GB); keep fewer translations (`n`)")
     return index, bytes(articles)
 
 
-def _line(entry: Entry) -> str:
+def _format_translation(entry: Entry) -> str:
     return entry.target if entry.origin == "found" else f"{entry.target} [{entry.origin}]"
 
 
-def order(word: str) -> tuple[bytes, bytes]:
+def sort_key(word: str) -> tuple[bytes, bytes]:
     """How StarDict orders words: by their bytes with A-Z as a-z; where these are equal, by their bytes."""
     encoded = word.encode()
     return encoded.lower(), encoded

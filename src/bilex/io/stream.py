@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, cast
 
 from bilex.errors import TableError
-from bilex.storage.disk import special
+from bilex.storage.disk import file_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ class Stream:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with reading(path):
+        with read_errors_as_table_errors(path):
             self._raw = path.open("rb")
             self._size = path.stat().st_size
             self.compressed = self._raw.read(2) == GZIP_MAGIC
@@ -32,7 +32,7 @@ class Stream:
 
     def read(self, size: int) -> bytes:
         """Up to `size` bytes; fewer only at the end of the file."""
-        with reading(self.path):
+        with read_errors_as_table_errors(self.path):
             return self._file.read(size)
 
     @property
@@ -50,10 +50,10 @@ class Stream:
         self._raw.close()
 
 
-def require_file(path: Path) -> None:
+def require_seekable_file(path: Path) -> None:
     """Refuse a pipe, a device or a socket: to open one may wait without end, and it can be read once only."""
-    with reading(path):
-        kind = special(path)
+    with read_errors_as_table_errors(path):
+        kind = file_kind(path)
     if kind not in (None, "a folder"):
         raise TableError(
             f"{path}: this is {kind}, and a table cannot be read from it; write it to a file, and name that"
@@ -61,7 +61,7 @@ def require_file(path: Path) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def read_errors_as_table_errors(path: Path) -> Iterator[None]:
     """Turn what the operating system and gzip complain about into an error that says what to do."""
     try:
         yield

@@ -11,9 +11,9 @@ from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.layout import Layout, find_layout
 from bilex.io.lines import parse_lines
-from bilex.io.size import check_width
+from bilex.io.size import check_dim
 from bilex.io.stream import Stream
-from bilex.io.words_and_rows import SUSPICIOUS, Gatherer, Parsed
+from bilex.io.words_and_rows import PARSE_FAULTS, ParsedRows, TableBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from bilex.io.report import Fault
 
-CHUNK = 2 << 20
-LONGEST_LINE = 8 << 20
+CHUNK_BYTES = 2 << 20
+MAX_LINE_BYTES = 8 << 20
 """More than WIDEST numbers take, and a word."""
 
 
@@ -36,14 +36,14 @@ def read_text(
 ) -> Contents:
     """Read a text table; `header` says whether the first line is one, None finds out."""
     codec = check_encoding(path, encoding)
-    gatherer = Gatherer(path, max_words=max_words, strict=strict)
+    gatherer = TableBuilder(path, max_words=max_words, strict=strict)
     with Stream(path) as stream:
         chunks = read_chunks(stream)
         first = next(chunks, None)
         if first is None:
             raise TableError(f"{path}: the file is empty; needed a word and its vector on each line; download it again")
         layout = find_layout(path, first.data, header)
-        check_width(path, layout.width)
+        check_dim(path, layout.width)
         for chunk in chain([replace(first, data=first.data[layout.start :])], chunks):
             gatherer.add(parse_chunk(chunk, layout, codec), stream.progress if not chunk.last else 1.0)
             if gatherer.full:
@@ -67,12 +67,12 @@ def read_chunks(stream: Stream) -> Iterator[Chunk]:
     """The file in pieces that end with a line."""
     rest, line = b"", 1
     while True:
-        data = stream.read(CHUNK)
-        last = len(data) < CHUNK
+        data = stream.read(CHUNK_BYTES)
+        last = len(data) < CHUNK_BYTES
         data = rest + data
         end = len(data) if last else data.rfind(b"\n") + 1
         data, rest = data[:end], data[end:]
-        if len(rest) > LONGEST_LINE:
+        if len(rest) > MAX_LINE_BYTES:
             raise TableError(f"{stream.path}, line {line}: longer than 8 MB; needed text with one word on each line")
         if data:
             cut = not data.endswith(b"\n")
@@ -82,7 +82,7 @@ def read_chunks(stream: Stream) -> Iterator[Chunk]:
             return
 
 
-def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> Parsed:
+def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> ParsedRows:
     """Line ends and separators made uniform, then parsed; a last line that was cut short is fatal."""
     data = chunk.data.replace(b"\r\n", b"\n") if b"\r" in chunk.data else chunk.data
     data = data.replace(b"\t", b" ") if layout.tabs else data
@@ -93,13 +93,13 @@ def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> Parsed:
     if not chunk.cut or not parsed.faults:
         return parsed
     end = first + data.count(b"\n") - 1
-    faults = [cut_short(fault) if fault.line == end else fault for fault in parsed.faults]
+    faults = [as_truncated(fault) if fault.line == end else fault for fault in parsed.faults]
     return replace(parsed, faults=faults)
 
 
-def cut_short(fault: Fault) -> Fault:
+def as_truncated(fault: Fault) -> Fault:
     """The fault of a last line without a newline: what is missing there cannot be repaired."""
-    if fault.kind not in SUSPICIOUS:
+    if fault.kind not in PARSE_FAULTS:
         return fault
     return replace(
         fault, detail=f"ends in the middle of line {fault.line} ({fault.detail}); download it again", fatal=True

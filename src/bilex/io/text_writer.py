@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BLOCK = 1 << 12
+BLOCK_ROWS = 1 << 12
 """Rows that are made text at once."""
-BATCH = 1 << 8
+BATCH_ROWS = 1 << 8
 """Rows that one thread takes of them."""
 
 
@@ -25,10 +25,10 @@ def write_text(file: IO[bytes], words: list[str], rows: NDArray[np.float32], *, 
 
     if header:
         file.write(b"%d %d\n" % rows.shape)
-    for start in range(0, len(words), BLOCK):
-        frame = pl.DataFrame(rows[start : start + BLOCK], orient="row")
-        frame.insert_column(0, pl.Series("word", words[start : start + BLOCK], pl.String))
-        text = frame.write_csv(include_header=False, separator=" ", quote_style="never", batch_size=BATCH)
+    for start in range(0, len(words), BLOCK_ROWS):
+        frame = pl.DataFrame(rows[start : start + BLOCK_ROWS], orient="row")
+        frame.insert_column(0, pl.Series("word", words[start : start + BLOCK_ROWS], pl.String))
+        text = frame.write_csv(include_header=False, separator=" ", quote_style="never", batch_size=BATCH_ROWS)
         file.write(text.encode())
 
 

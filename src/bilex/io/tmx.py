@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from bilex.entry import Entry
 
-FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+INVALID_IN_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 """Characters that XML 1.0 cannot hold, not even escaped."""
 
 
 def fits_tmx(entry: Entry) -> bool:
     """Whether both words can be written."""
-    return not FORBIDDEN.search(entry.source + entry.target)
+    return not INVALID_IN_XML.search(entry.source + entry.target)
 
 
 def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[str]:

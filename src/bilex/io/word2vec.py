@@ -9,12 +9,12 @@ import numpy as np
 from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.layout import parse_header
-from bilex.io.lines import show
+from bilex.io.lines import format_field
 from bilex.io.report import Fault
-from bilex.io.size import LONGEST_WORD, check_width
+from bilex.io.size import MAX_WORD_BYTES, check_dim
 from bilex.io.stream import Stream
 from bilex.io.text import check_encoding
-from bilex.io.words_and_rows import Gatherer, Parsed
+from bilex.io.words_and_rows import ParsedRows, TableBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-CHUNK = 2 << 20
+CHUNK_BYTES = 2 << 20
 
 
 def read_word2vec(
@@ -31,14 +31,14 @@ def read_word2vec(
 ) -> Contents:
     """Read a word2vec .bin, gzipped or not."""
     codec = check_encoding(path, encoding)
-    gatherer = Gatherer(path, unit="row", max_words=max_words, strict=strict)
+    gatherer = TableBuilder(path, unit="row", max_words=max_words, strict=strict)
     with Stream(path) as stream:
-        start = stream.read(CHUNK)
+        start = stream.read(CHUNK_BYTES)
         line, _, rest = start.partition(b"\n")
         header = parse_header(line)
         if header is None:
-            raise TableError(f"{path}: begins with {show(line)}, needed a word2vec header 'words dimension'")
-        check_width(path, header.width)
+            raise TableError(f"{path}: begins with {format_field(line)}, needed a word2vec header 'words dimension'")
+        check_dim(path, header.width)
         count = 0
         for words, rows in read_records(stream, rest, header.width):
             gatherer.add(decode_words(words, rows, count + 1, codec), stream.progress)
@@ -67,9 +67,9 @@ def read_records(stream: Stream, data: bytes, width: int) -> Iterator[tuple[list
         if words:
             yield words, rows
         data = data[used:]
-        if len(data) > LONGEST_WORD + 4 * width and data.find(b" ", 0, LONGEST_WORD) < 0:
+        if len(data) > MAX_WORD_BYTES + 4 * width and data.find(b" ", 0, MAX_WORD_BYTES) < 0:
             raise TableError(f"{stream.path}, row {count + 1}: no end of the word within 64 KB; needed a word2vec .bin")
-        more = stream.read(CHUNK)
+        more = stream.read(CHUNK_BYTES)
         if not more:
             break
         data += more
@@ -89,14 +89,14 @@ def split_records(data: bytes, width: int) -> tuple[list[bytes], NDArray[np.floa
     return words, rows.reshape(-1, width), position
 
 
-def decode_words(words: list[bytes], rows: NDArray[np.float32], first: int, codec: str) -> Parsed:
+def decode_words(words: list[bytes], rows: NDArray[np.float32], first: int, codec: str) -> ParsedRows:
     """Words as text; those that are empty or not valid in the encoding are left out with their rows."""
     texts, good, faults = [], [], []
     for i, word in enumerate(words):
         try:
             text = word.decode(codec)
         except UnicodeDecodeError:
-            faults.append(Fault("undecodable", first + i, f"{show(word)} is not {codec}"))
+            faults.append(Fault("undecodable", first + i, f"{format_field(word)} is not {codec}"))
             continue
         if text:
             texts.append(text)
@@ -104,4 +104,4 @@ def decode_words(words: list[bytes], rows: NDArray[np.float32], first: int, code
         else:
             faults.append(Fault("empty_word", first + i, "a vector and no word before it"))
     rows = rows if len(good) == len(rows) else rows[good]
-    return Parsed(texts, rows, [first + i for i in good], faults)
+    return ParsedRows(texts, rows, [first + i for i in good], faults)

@@ -10,8 +10,8 @@ import numpy as np
 
 from bilex.errors import TableError
 from bilex.io.memory import free_memory
-from bilex.io.report import Fault, ReadReport, Tally
-from bilex.io.size import check_room
+from bilex.io.report import Fault, FaultCounter, ReadReport
+from bilex.io.size import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SUSPICIOUS = ("wrong_width", "not_a_number", "undecodable")
-TOLERATED_SHARE, TOLERATED_COUNT = 0.01, 10
+PARSE_FAULTS = ("wrong_width", "not_a_number", "undecodable")
+MAX_BAD_SHARE, MAX_BAD_COUNT = 0.01, 10
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedRows:
     """Part of a file: `rows[i]` belongs to `words[i]` and stood on line `lines[i]`; `faults` are the other lines."""
 
     words: list[str]
@@ -33,7 +33,7 @@ class Parsed:
     faults: list[Fault] = field(default_factory=list)
 
 
-class Gatherer:
+class TableBuilder:
     """Takes the parsed parts of a file in order, leaves out what has no use, and counts it."""
 
     def __init__(self, path: Path, *, unit: str = "line", max_words: int | None = None, strict: bool = False) -> None:
@@ -41,9 +41,9 @@ class Gatherer:
             raise TableError(f"{path}: asked to read {max_words} words; `max_words` must be at least 1")
         self.path, self.unit, self.max_words, self.strict = path, unit, max_words, strict
         self.words: list[str] = []
-        self._store = RowStore(path)
+        self._store = GrowingMatrix(path)
         self._seen: dict[str, int] = {}
-        self._tally = Tally()
+        self._tally = FaultCounter()
         self._lines = 0
 
     @property
@@ -51,7 +51,7 @@ class Gatherer:
         """Whether `max_words` rows have been kept."""
         return len(self.words) == self.max_words
 
-    def add(self, parsed: Parsed, progress: float = 1.0) -> None:
+    def add(self, parsed: ParsedRows, progress: float = 1.0) -> None:
         """Keep what is usable; `progress`, the share of the file read so far, lets the final size be guessed."""
         keep, faults = self._screen(parsed)
         if self.full:
@@ -74,7 +74,7 @@ class Gatherer:
             raise TableError(f"{self.path}: no usable row ({found}); needed at least one word with its vector")
         return self.words, self._store.take(), ReadReport(self._lines, len(self.words), repairs, self.unit)
 
-    def _screen(self, parsed: Parsed) -> tuple[list[int], list[Fault]]:
+    def _screen(self, parsed: ParsedRows) -> tuple[list[int], list[Fault]]:
         """Indices of the rows to keep, their words already taken, and all faults with those found in the vectors."""
         keep, faults, words, seen = [], list(parsed.faults), self.words, self._seen
         finite = np.logical_and.reduce(np.isfinite(parsed.rows), axis=1)
@@ -107,8 +107,8 @@ class Gatherer:
 
     def _check_share(self) -> None:
         """A few bad lines are an accident; more than 1 % mean that the file is something else."""
-        bad = self._tally.count(*SUSPICIOUS)
-        if bad <= max(TOLERATED_COUNT, TOLERATED_SHARE * self._lines):
+        bad = self._tally.count(*PARSE_FAULTS)
+        if bad <= max(MAX_BAD_COUNT, MAX_BAD_SHARE * self._lines):
             return
         report = ReadReport(self._lines, len(self.words), self._tally.repairs(), self.unit)
         advice = "check that it is the file you meant"
@@ -120,7 +120,7 @@ class Gatherer:
         )
 
 
-class RowStore:
+class GrowingMatrix:
     """A matrix that grows by blocks of rows. Memory set aside and not filled costs nothing: guess high."""
 
     def __init__(self, path: Path) -> None:
@@ -149,7 +149,7 @@ class RowStore:
     def _reserve(self, needed: int, expected: int, width: int) -> None:
         if needed <= len(self._rows):
             return
-        check_room(self._path, needed * width * self._rows.itemsize, f"{needed:,} vectors, and it has more,")
+        check_memory(self._path, needed * width * self._rows.itemsize, f"{needed:,} vectors, and it has more,")
         most = (free_memory() or sys.maxsize) // (width * self._rows.itemsize)
         larger = np.empty((max(needed, min(most, max(expected, needed + needed // 4))), width), np.float32)
         if self._filled:

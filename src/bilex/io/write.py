@@ -13,7 +13,7 @@ from bilex.io.arrays import write_npz
 from bilex.io.native import write_native
 from bilex.io.text_writer import check_text_words, write_text
 from bilex.io.word2vec import write_word2vec
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def write_contents(
     name = choose_format(path, format)
     check_words(path, words, name)
     stored = convert(path, words, rows, name, dtype)
-    with writing(path, compress=path.suffix == ".gz") as file:
+    with open_atomically(path, compress=path.suffix == ".gz") as file:
         match name:
             case "vec" | "glove":
                 write_text(file, words, stored, header=name == "vec")
@@ -101,10 +101,10 @@ def convert(path: Path, words: list[str], rows: NDArray[np.float32], name: str, 
 
 
 @contextmanager
-def writing(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
+def open_atomically(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
     """A file to write to that becomes `path` at the end; on any error the file that was there remains."""
     try:
-        with replacing(path) as temporary:
+        with atomic_write(path) as temporary:
             if compress:
                 with temporary.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
                     yield cast("IO[bytes]", file)

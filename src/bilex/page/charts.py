@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LINES = 7
+MAX_LINES = 7
 """Most lines in one plot: as many as there are colours that everybody can tell apart."""
 
 

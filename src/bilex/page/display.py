@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from bilex.page.tables import Table
 
-SHOWN = 5
+MAX_SHOWN_ROWS = 5
 """Rows of a table in a notebook."""
 
 
@@ -34,16 +34,16 @@ class Displayed:
         return f"<p>{escape_html(repr(self))}</p>\n{html_table(self._preview())}"
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """`1 word`, `5,700 words`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def listed(texts: Sequence[str], number: int, *, most: int = 3) -> str:
+def format_list(texts: Sequence[str], number: int, *, most: int = 3) -> str:
     """The first of a number of texts; dots stand for the others."""
     return ", ".join([*texts[:most], *["..."] * (number > most)])
 
 
-def rest(number: int, noun: str) -> tuple[str, ...]:
+def more_rows_note(number: int, noun: str) -> tuple[str, ...]:
     """A note that tells of the rows that a table does not show, if there are any."""
-    return (f"and {counted(number - SHOWN, f'more {noun}')}",) if number > SHOWN else ()
+    return (f"and {format_count(number - MAX_SHOWN_ROWS, f'more {noun}')}",) if number > MAX_SHOWN_ROWS else ()

@@ -55,7 +55,7 @@ def summary(texts: Iterable[str]) -> str:
 def section(table: Table, *, folded: bool = False) -> str:
     """A table with its title; to be opened, if folded."""
     if folded:
-        return fold(table.title, html_table(table))
+        return collapsible(table.title, html_table(table))
     return f"<section>{heading(table.title)}\n{html_table(table)}</section>"
 
 
@@ -65,7 +65,7 @@ def figure(chart: Chart, svg: str) -> str:
     return f'<figure><div class="frame">{inline(svg, chart.name, chart.title)}</div>{caption}</figure>'
 
 
-def fold(title: str, body: str) -> str:
+def collapsible(title: str, body: str) -> str:
     """Something that is shown when it is asked for."""
     return f"<details><summary>{escape_html(title)}</summary>\n{body}</details>"
 

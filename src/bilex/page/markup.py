@@ -31,9 +31,9 @@ LATEX = {
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
 }
-FORMULAS = "=+-@\t\r\n＝＋－＠"
+FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
 """What a spreadsheet takes for the beginning of a formula, the wide forms where it is set to Japanese."""
-FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
+INVALID_IN_HTML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
 
 
 def markdown(table: Table) -> str:
@@ -65,7 +65,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Comma-separated values; a text that a spreadsheet would compute is kept from it by an apostrophe."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")  # so that both characters are quoted inside a text
-    writer.writerows([_harmless(value) for value in row] for row in (header, *rows))
+    writer.writerows([_escape_formula(value) for value in row] for row in (header, *rows))
     return buffer.getvalue().replace("\r\n", "\n")
 
 
@@ -96,7 +96,7 @@ def escape_latex(text: str) -> str:
 
 def escape_html(text: str) -> str:
     """Text that stays as it is, in attributes too; characters that no page may hold are replaced."""
-    return html.escape(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))
+    return html.escape(INVALID_IN_HTML.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def _one_line(text: str) -> str:
@@ -142,8 +142,8 @@ def _tag(name: str, text: str, kind: str) -> str:
     return f'<{name} class="{kind}">{escape_html(text)}</{name}>' if kind else f"<{name}>{escape_html(text)}</{name}>"
 
 
-def _harmless(value: object) -> object:
-    text = isinstance(value, str) and value[:1] and value[0] in FORMULAS and not _is_number(value)
+def _escape_formula(value: object) -> object:
+    text = isinstance(value, str) and value[:1] and value[0] in FORMULA_STARTS and not _is_number(value)
     return f"'{value}" if text else value
 
 

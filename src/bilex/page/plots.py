@@ -10,7 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bilex.errors import MissingExtraError
-from bilex.page.charts import LINES
+from bilex.page.charts import MAX_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,13 +45,13 @@ STYLE = {
 }
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
-PLACES = [
+LABEL_OFFSETS = [
     (dx, dy, side)
     for reach in (6, 14, 24, 36)
     for dx, dy, side in ((reach, 0, "left"), (-reach, 0, "right"), (0, reach, "center"), (0, -reach, "center"))
 ]
 """Where the label of a point may stand, in points from it; tried in this order."""
-NEAR = 6
+CONNECTOR_DISTANCE = 6
 """A label that stands further off is joined to its point."""
 
 
@@ -67,7 +67,7 @@ def draw(chart: Chart) -> str:
     return re.sub(INK, "currentColor", buffer.getvalue(), flags=re.IGNORECASE)
 
 
-def require() -> None:
+def require_matplotlib() -> None:
     """Refuse to begin work whose plots could not be drawn."""
     _import("matplotlib")
 
@@ -105,7 +105,7 @@ def _figure(chart: Chart) -> Figure:
         for line in lines:
             handles[line.label] = _line(axes, line, labels.index(line.label), crowded=len(line.x) > 12)
         if chart.points:
-            _name_points(figure, axes, lines)
+            _label_points(figure, axes, lines)
     if not chart.points:
         shown = [f" {label}" if label.startswith("_") else label for label in labels]
         figure.legend([handles[label] for label in labels], shown, loc="outside lower center", ncols=3)
@@ -128,28 +128,28 @@ def _scale(axes: Axes, chart: Chart, values: list[float]) -> None:
 
 def _line(axes: Axes, line: Line, place: int, *, crowded: bool) -> Any:
     """Colour and marker say which; both come round again where there are more lines than colours."""
-    colour, marker = COLOURS[place % LINES], MARKERS[place % LINES]
-    dash = ("-", "--", ":")[place // LINES % 3]
+    colour, marker = COLOURS[place % MAX_LINES], MARKERS[place % MAX_LINES]
+    dash = ("-", "--", ":")[place // MAX_LINES % 3]
     (drawn,) = axes.plot(
         line.x, line.y, dash, color=colour, marker=marker, markersize=4.5, linewidth=1.3, markevery=5 if crowded else 1
     )
     return drawn
 
 
-def _name_points(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
+def _label_points(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
     """Each label where it touches no label and no point, if there is such a place; else where it touches least."""
     axes.margins(0.2, 0.12)
     figure.draw_without_rendering()
     frame = axes.get_window_extent()
-    taken = [_around(*axes.transData.transform((line.x[0], line.y[0]))) for line in lines]
+    taken = [_marker_box(*axes.transData.transform((line.x[0], line.y[0]))) for line in lines]
     for line in sorted(lines, key=lambda line: -line.y[0]):
         tried: list[tuple[float, Any, Box]] = []
-        for place in PLACES:
+        for place in LABEL_OFFSETS:
             text = _label(axes, line, place)
             extent = text.get_window_extent()
             box = (extent.x0, extent.y0, extent.x1, extent.y1)
             outside = max(0.0, box[2] - frame.x1) + max(0.0, frame.x0 - box[0])
-            tried.append((sum(_overlap(box, other) for other in taken) + 10 * outside, text, box))
+            tried.append((sum(_overlap_area(box, other) for other in taken) + 10 * outside, text, box))
             if tried[-1][0] == 0:
                 break
         best = min(tried, key=lambda one: one[0])
@@ -162,19 +162,19 @@ def _name_points(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
 def _label(axes: Axes, line: Line, place: tuple[int, int, str]) -> Any:
     *offset, side = place
     where: dict[str, Any] = {"xytext": offset, "textcoords": "offset points", "ha": side, "va": "center"}
-    if max(map(abs, offset)) > NEAR:
+    if max(map(abs, offset)) > CONNECTOR_DISTANCE:
         where["arrowprops"] = {"arrowstyle": "-", "color": INK, "alpha": 0.35, "linewidth": 0.6}
     return axes.annotate(line.label, (line.x[0], line.y[0]), fontsize=8, **where)
 
 
-def _around(x: float, y: float, half: float = 4) -> Box:
+def _marker_box(x: float, y: float, half: float = 4) -> Box:
     return x - half, y - half, x + half, y + half
 
 
-def _overlap(one: Box, other: Box) -> float:
+def _overlap_area(one: Box, other: Box) -> float:
     """Common area of two boxes."""
     wide, high = (min(one[i + 2], other[i + 2]) - max(one[i], other[i]) for i in (0, 1))
     return wide * high if wide > 0 and high > 0 else 0.0
 
 
-assert len(COLOURS) == len(MARKERS) == LINES
+assert len(COLOURS) == len(MARKERS) == MAX_LINES

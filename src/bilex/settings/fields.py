@@ -72,14 +72,14 @@ SearchSpace = dict[str, Choice | Range]
 """What is worth searching of a method's settings, by name."""
 
 
-def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: Iterable[str] = ()) -> Settings:
+def update_settings(settings: Settings, given: Mapping[str, Any], *, what: str, others: Iterable[str] = ()) -> Settings:
     """The same settings, but for those given by field name, as texts or as values of Python.
 
     The fields of a field that is a dataclass itself are named with a dot, `induction.max_rank`, or given as a dict of
     their own. `others` are names that may have been meant too, if one is unknown. A field that had another name before
     can still be given by it, which is a `FutureWarning`: the class says so by `renamed`, a dict from old to new names.
     """
-    kinds, given = field_types(type(settings)), _by_current_names(type(settings), given, what)
+    kinds, given = field_types(type(settings)), _with_current_names(type(settings), given, what)
     values: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
     for key, value in given.items():
@@ -98,7 +98,7 @@ def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: I
         value = values.get(name, getattr(settings, name))
         if not dataclasses.is_dataclass(value):
             raise SettingsError(f"{what}: {name} is {value!r} and has no settings of its own ({', '.join(own)})")
-        values[name] = change(value, own, what=f"{what}: {name}")
+        values[name] = update_settings(value, own, what=f"{what}: {name}")
     return dataclasses.replace(settings, **values)  # type: ignore[type-var]
 
 
@@ -111,7 +111,7 @@ def field_types(cls: type) -> dict[str, Any]:
 def current_name(settings: Any, name: str) -> str:
     """The name that a setting has now, from one that it has or had; `induction.sure` is `induction.confidence`."""
     own, dot, rest = name.partition(".")
-    own = _renamed(type(settings)).get(own, own)
+    own = _renamed_fields(type(settings)).get(own, own)
     return own + dot + (current_name(getattr(settings, own, None), rest) if dot else "")
 
 
@@ -120,7 +120,7 @@ def original_names(cls: type) -> dict[str, str]:
 
     What was hashed or written down under the first names is found again by them.
     """
-    return {new: old for old, new in reversed(_renamed(cls).items())}
+    return {new: old for old, new in reversed(_renamed_fields(cls).items())}
 
 
 def convert(value: Any, kind: Any) -> Any:
@@ -174,24 +174,24 @@ def describe(kind: Any) -> str:
     return getattr(kind, "__name__", str(kind))
 
 
-def check_at_least_one(**numbers: int | None) -> None:
+def check_positive(**numbers: int | None) -> None:
     """Refuse numbers below 1; none given is fine."""
     for name, number in numbers.items():
         if number is not None and number < 1:
             raise SettingsError(f"{name}={number}: needed a whole number of at least 1")
 
 
-def _renamed(cls: type) -> dict[str, str]:
+def _renamed_fields(cls: type) -> dict[str, str]:
     """Old names of fields and the names that they have now; oldest first."""
     return getattr(cls, "renamed", {})
 
 
-def _by_current_names(cls: type, given: Mapping[str, Any], what: str) -> dict[str, Any]:
+def _with_current_names(cls: type, given: Mapping[str, Any], what: str) -> dict[str, Any]:
     """Settings by the names that they have now, with a warning for each old name."""
     found: dict[str, Any] = {}
     for key, value in given.items():
         old, dot, rest = key.partition(".")
-        new = _renamed(cls).get(old, old)
+        new = _renamed_fields(cls).get(old, old)
         if new != old:
             if any(other.partition(".")[0] == new for other in given):
                 raise SettingsError(f"{what}: {old} and {new} are the same setting; leave out {old}, its old name")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bilex.errors import SettingsError
 from bilex.settings.fields import to_text
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 from bilex.storage.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def write_settings(path: Path, chosen: MethodSettings, *, comments: Sequence[str
     """Write the file, with lines for people on top."""
     lines = [*(f"# {comment}" for comment in comments), f"method = {_quoted(chosen.method)}", "", "[settings]"]
     lines += [f"{_key(name)} = {_quoted(text)}" for name, text in chosen.settings.items()]
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 

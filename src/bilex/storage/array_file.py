@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from bilex.storage.disk import require_regular
-from bilex.storage.files import replacing
-from bilex.storage.strict_json import check_form, from_json, to_json
+from bilex.storage.disk import require_regular_file
+from bilex.storage.files import atomic_write
+from bilex.storage.strict_json import check_type, from_json, to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from torch import Tensor
 
-METADATA, CHECKSUM = "bilex", "sha256"
+METADATA_KEY, CHECKSUM_KEY = "bilex", "sha256"
 """The only key, since safetensors would write several in any order, and the one beside the notes in its JSON text."""
 
 
@@ -24,9 +24,9 @@ def write_arrays(path: Path, arrays: dict[str, Tensor], notes: dict[str, str] | 
     from safetensors.torch import save
 
     plain = {name: array.detach().cpu().clone(memory_format=torch.contiguous_format) for name, array in arrays.items()}
-    told = to_json({**(notes or {}), CHECKSUM: checksum_of(plain, notes or {})})
-    with replacing(path) as temporary:
-        temporary.write_bytes(save(plain, metadata={METADATA: told}))
+    told = to_json({**(notes or {}), CHECKSUM_KEY: compute_checksum(plain, notes or {})})
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(save(plain, metadata={METADATA_KEY: told}))
 
 
 def read_arrays(path: Path, *, checksum: bool = True) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -36,7 +36,7 @@ def read_arrays(path: Path, *, checksum: bool = True) -> tuple[dict[str, Tensor]
     """
     from safetensors import SafetensorError, safe_open
 
-    require_regular(path)
+    require_regular_file(path)
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
@@ -46,14 +46,14 @@ def read_arrays(path: Path, *, checksum: bool = True) -> tuple[dict[str, Tensor]
         raise ValueError(f"it is no safetensors file: {error}") from error
     if not checksum:
         return arrays, {}
-    notes = from_json(metadata.get(METADATA, "{}"))
-    check_form(notes, dict[str, str])
-    if (known := notes.pop(CHECKSUM, None)) != checksum_of(arrays, notes):
+    notes = from_json(metadata.get(METADATA_KEY, "{}"))
+    check_type(notes, dict[str, str])
+    if (known := notes.pop(CHECKSUM_KEY, None)) != compute_checksum(arrays, notes):
         raise ValueError("its checksum is wrong" if known else "it has no checksum")
     return arrays, notes
 
 
-def checksum_of(arrays: dict[str, Tensor], notes: dict[str, str]) -> str:
+def compute_checksum(arrays: dict[str, Tensor], notes: dict[str, str]) -> str:
     """SHA-256 over names, types, shapes and bytes."""
     import torch
 

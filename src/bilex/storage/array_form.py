@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Kind = Literal["float", "int64", "int32", "uint8", "bool"]
-_TYPES: dict[Kind, tuple[torch.dtype, ...]] = {
+_DTYPES: dict[Kind, tuple[torch.dtype, ...]] = {
     "float": (torch.float32, torch.float64, torch.float16, torch.bfloat16),
     "int64": (torch.int64,),
     "int32": (torch.int32,),
@@ -29,7 +29,7 @@ class ArrayForm(NamedTuple):
     @classmethod
     def of(cls, array: Tensor) -> ArrayForm:
         """The form that an array has, whatever it is."""
-        kinds = (kind for kind, types in _TYPES.items() if array.dtype in types)
+        kinds = (kind for kind, types in _DTYPES.items() if array.dtype in types)
         return cls(tuple(array.shape), next(kinds, "float"))
 
 
@@ -49,14 +49,14 @@ def check_arrays(arrays: dict[str, Tensor], forms: Forms, sizes: dict[str, int] 
         _check_shape(name, tuple(array.shape), forms[name].shape, known)
 
 
-def check_rows(name: str, rows: Tensor, count: int) -> None:
+def check_row_numbers(name: str, rows: Tensor, count: int) -> None:
     """ValueError unless all numbers are rows of a table of so many."""
     if rows.numel() and not 0 <= int(rows.min()) <= int(rows.max()) < count:
         raise ValueError(f"the array {name!r} has rows that a table of {count:,} has not")
 
 
 def _check_kind(name: str, array: Tensor, form: ArrayForm) -> None:
-    if array.dtype not in _TYPES[form.kind]:
+    if array.dtype not in _DTYPES[form.kind]:
         found = str(array.dtype).removeprefix("torch.")
         raise ValueError(f"the array {name!r} is of type {found}, needed {form.kind}")
     if not all_finite(array):

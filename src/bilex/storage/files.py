@@ -18,21 +18,21 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from bilex.errors import BilexError
-from bilex.storage.disk import TEMPORARY, naming
+from bilex.storage.disk import TEMPORARY_SUFFIX, with_file_name
 from bilex.storage.lock import CannotLockError, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_LOCKABLE = sys.platform != "win32"
+_CAN_LOCK_OPEN_FILES = sys.platform != "win32"
 """Windows could neither write to nor rename what is locked."""
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A temporary file beside `path` to write to; renamed to `path` at the end, removed on any error."""
-    with naming(path), _temporary(path, lambda made: made.touch(exist_ok=False)) as temporary:
+    with with_file_name(path), _locked_temporary(path, lambda made: made.touch(exist_ok=False)) as temporary:
         yield temporary
         sync(temporary)
         temporary.replace(path)
@@ -40,18 +40,18 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path, *, may_replace: Callable[[Path], None] | None = None) -> Iterator[Path]:
+def atomic_folder(path: Path, *, may_replace: Callable[[Path], None] | None = None) -> Iterator[Path]:
     """A temporary folder beside `path` to fill; renamed to `path` at the end, removed on any error.
 
     `path` must not exist. With `may_replace` it may be a folder: once the new one is whole it is put aside, where
     nobody looks for it, shown to `may_replace`, which can refuse by an exception, and removed.
     """
-    with naming(path), _temporary(path, lambda made: made.mkdir(parents=True)) as temporary:
+    with with_file_name(path), _locked_temporary(path, lambda made: made.mkdir(parents=True)) as temporary:
         yield temporary
         for inside in temporary.rglob("*"):
             sync(inside)
         sync(temporary)
-        with _put_aside(path, may_replace) if may_replace and path.is_dir() else contextlib.nullcontext():
+        with _moved_aside(path, may_replace) if may_replace and path.is_dir() else contextlib.nullcontext():
             temporary.rename(path)
             sync(path.parent)
 
@@ -63,9 +63,9 @@ def remove_folder(path: Path) -> None:
         shutil.rmtree(leaving, ignore_errors=True)
 
 
-def remove_leftovers(path: Path) -> None:
+def remove_stale_files(path: Path) -> None:
     """Remove what processes that were killed have left of a file or folder, and nothing that is being written."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}{re.escape(TEMPORARY)}")
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}{re.escape(TEMPORARY_SUFFIX)}")
     with contextlib.suppress(OSError):
         left = [found for found in path.parent.iterdir() if pattern.fullmatch(found.name)]
         for found in left:
@@ -81,7 +81,7 @@ def sync(path: Path) -> None:
         with contextlib.suppress(OSError):  # not every system can, and the files are there already
             _sync(path, os.O_RDONLY)
     elif path.is_file():
-        _sync(path, os.O_RDONLY if _LOCKABLE else os.O_RDWR)
+        _sync(path, os.O_RDONLY if _CAN_LOCK_OPEN_FILES else os.O_RDWR)
 
 
 def sha256(path: Path) -> str:
@@ -101,15 +101,15 @@ def require_utf8_name(path: Path) -> None:
         ) from None
 
 
-def bare_name(path: str) -> str:
+def file_name(path: str) -> str:
     """The name without the folders, which say much about a machine and nothing about the file."""
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
 @contextmanager
-def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+def _locked_temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """What `make` makes, under a name that nobody else has, locked as long as it is worked on; removed at the end."""
-    remove_leftovers(path)
+    remove_stale_files(path)
     while True:
         made = _temporary_name(path)
         make(made)
@@ -123,7 +123,7 @@ def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 @contextmanager
-def _put_aside(path: Path, check: Callable[[Path], None]) -> Iterator[None]:
+def _moved_aside(path: Path, check: Callable[[Path], None]) -> Iterator[None]:
     """Have a folder out of the way: removed at the end, put back on any error.
 
     Should the power be cut right then, a person finds it under a name that says what it is; nothing removes it.
@@ -139,13 +139,13 @@ def _put_aside(path: Path, check: Callable[[Path], None]) -> Iterator[None]:
 
 
 def _temporary_name(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
 
 
 @contextmanager
 def _locked(path: Path, *, otherwise: bool) -> Iterator[bool]:
     """Whether a file or folder could be locked, until the end; `otherwise` where nothing can be."""
-    if not _LOCKABLE:
+    if not _CAN_LOCK_OPEN_FILES:
         yield otherwise
         return
     try:

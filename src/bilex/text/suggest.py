@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-FREQUENT = 50_000
+MAX_CANDIDATES = 50_000
 """How many of the most frequent words are considered for a word that is not known."""
-SHORTEST = 4
+MIN_WORD_LENGTH = 4
 """Shorter words are near to too many others."""
 
 
@@ -18,7 +18,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """' (did you mean ...?)' with the nearest of a few known names, or nothing; letter case does not count."""
     folded = {name.casefold(): name for name in reversed(list(known))}
     close = difflib.get_close_matches(word.casefold(), list(folded), n=1)
-    return _asked(folded[close[0]] if close else None)
+    return _question(folded[close[0]] if close else None)
 
 
 class FrequentWords:
@@ -29,23 +29,23 @@ class FrequentWords:
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._words = words[:FREQUENT]
+        self._words = words[:MAX_CANDIDATES]
         folded = [word.lower() for word in self._words]
         self._rows = {word: row for row, word in reversed(list(enumerate(folded)))}
         for row, word in enumerate(folded):
-            for rest in _rests(word):
+            for rest in _deletions(word):
                 self._rows.setdefault(rest, row)
 
     def suggestion(self, word: str) -> str:
         """' (did you mean ...?)' with the nearest word, or nothing."""
-        return _asked(self.nearest(word))
+        return _question(self.nearest(word))
 
     def nearest(self, word: str) -> str | None:
         """The word that one may have meant: the most alike, then the most frequent. Numbers are meant as they are."""
         folded = word.lower()
-        if len(folded) < SHORTEST or any(character.isdigit() for character in folded):
+        if len(folded) < MIN_WORD_LENGTH or any(character.isdigit() for character in folded):
             return None
-        near = sorted({self._rows[rest] for rest in (folded, *_rests(folded)) if rest in self._rows})
+        near = sorted({self._rows[rest] for rest in (folded, *_deletions(folded)) if rest in self._rows})
         likeness = difflib.SequenceMatcher(b=folded)
 
         def like(row: int) -> float:
@@ -55,10 +55,10 @@ class FrequentWords:
         return self._words[max(near, key=like)] if near else None
 
 
-def _asked(meant: str | None) -> str:
+def _question(meant: str | None) -> str:
     return "" if meant is None else f" (did you mean {meant!r}?)"
 
 
-def _rests(word: str) -> list[str]:
+def _deletions(word: str) -> list[str]:
     """The word without each of its letters."""
     return [word[:place] + word[place + 1 :] for place in range(len(word))]

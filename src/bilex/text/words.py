@@ -10,7 +10,7 @@ from bilex.errors import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LONGEST = 40
+MAX_SHOWN_LENGTH = 40
 """Characters of a word that are shown."""
 
 
@@ -22,25 +22,25 @@ def word_list(words: str | Iterable[str], what: str = "words") -> list[str]:
     try:
         found = list(words)
     except TypeError:
-        raise SettingsError(f"{what}: found {described(words)}; {needed}") from None
+        raise SettingsError(f"{what}: found {describe_value(words)}; {needed}") from None
     for number, word in enumerate(found, start=1):
         if not isinstance(word, str):
-            raise SettingsError(f"{what}: number {number} is {described(word)}; {needed}")
+            raise SettingsError(f"{what}: number {number} is {describe_value(word)}; {needed}")
     return found
 
 
-def described(thing: object) -> str:
+def describe_value(thing: object) -> str:
     """A thing for messages: its type, and its value if that is short."""
     kind = type(thing).__name__
     plain = isinstance(thing, str | bytes | int | float | tuple | list)
     return "None" if thing is None else f"{reprlib.repr(thing)} ({kind})" if plain else f"a value of type {kind}"
 
 
-def quoted(word: str) -> str:
+def quote(word: str) -> str:
     """A word in quotation marks, on one line and without control characters."""
-    return repr(shortened(word))
+    return repr(truncate(word))
 
 
-def shortened(word: str) -> str:
+def truncate(word: str) -> str:
     """A word, or the beginning of one that is too long to be shown."""
-    return word if len(word) <= LONGEST else f"{word[:LONGEST]}..."
+    return word if len(word) <= MAX_SHOWN_LENGTH else f"{word[:MAX_SHOWN_LENGTH]}..."

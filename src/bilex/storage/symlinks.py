@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from bilex.errors import AlignmentError
-from bilex.storage.disk import special
+from bilex.storage.disk import file_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,16 +18,16 @@ def check_inside(folder: Path, paths: Iterable[Path], *, kind: str | None = None
     for path in paths:
         if not os.path.lexists(path):
             continue
-        if path.is_symlink() and not _stays(path, folder):
+        if path.is_symlink() and not _resolves_inside(path, folder):
             raise AlignmentError(
                 f"{path}: this is a link that leads out of {folder}, where nothing is read or written; put what it "
                 "leads to in its place, or remove it"
             )
-        if path.exists() and (found := special(path)) not in (None, kind):
+        if path.exists() and (found := file_kind(path)) not in (None, kind):
             raise AlignmentError(f"{path}: this is {found}, needed a file; remove it, or align again")
 
 
-def _stays(path: Path, folder: Path) -> bool:
+def _resolves_inside(path: Path, folder: Path) -> bool:
     try:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError):  # links in a circle lead nowhere
