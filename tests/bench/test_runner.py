@@ -105,7 +105,7 @@ def test_an_interruption_leaves_whole_results_and_the_rest_goes_on(small, folder
 def test_two_runs_in_one_folder_are_refused(small, folder):
     with (
         exclusive_lock(folder / LOCK_FILE),
-        pytest.raises(LockError, match=f"process {os.getpid()} .* is at work there"),
+        pytest.raises(LockError, match=f"process {os.getpid()} .* is using this folder"),
     ):
         run(small, folder)
 

@@ -309,7 +309,7 @@ def test_a_table_in_a_pipe_is_refused_with_a_reason(refused, inputs, output):
     finally:
         os.close(reading)
         os.close(writing)
-    assert "this is a pipe, and a table cannot be read from it; write it to a file, and name that" in message
+    assert "this is a pipe, and a table cannot be read from it; write the table to a file" in message
 
 
 REFUSED = [
@@ -642,7 +642,7 @@ class TestOneAtATime:
             message = refused("align", *inputs, "--method", "procrustes", "--output", output, *resume)
             assert contents(partial) == before
         assert f"{partial}: process {os.getpid()} on " in message
-        assert "is at work there; wait for it, or choose another folder" in message
+        assert "is using this folder; wait for it, or choose another folder" in message
 
     def test_one_that_came_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         with ExitStack() as stack:
@@ -654,7 +654,7 @@ class TestOneAtATime:
 
             monkeypatch.setattr("bilex.fitting.inputs.Inputs.doubts", meanwhile)
             monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: pytest.fail("worked"))
-            assert "is at work there" in refused("align", *inputs, "--method", "procrustes", "--output", output)
+            assert "is using this folder" in refused("align", *inputs, "--method", "procrustes", "--output", output)
 
     def test_one_that_ended_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         monkeypatch.setattr("bilex.fitting.inputs.Inputs.doubts", lambda _: output.mkdir() or [])
@@ -669,7 +669,7 @@ class TestOneAtATime:
         errors = [process.communicate()[1] for process in both]
         assert sorted(process.returncode for process in both) == [0, 1]
         (refusal,) = (error for process, error in zip(both, errors, strict=True) if process.returncode)
-        assert "is at work there" in refusal or "exists already" in refusal
+        assert "is using this folder" in refusal or "exists already" in refusal
         assert [path.name for path in tmp_path.iterdir()] == ["new"]
         assert Alignment.load(output).mapping
 

@@ -141,7 +141,7 @@ def test_silence_is_not_waited_for(site, act, get, vec, waits):
     site.files[PATH] = vec
     site.acts += [act(stop=700, stall=True)]
     assert get(session=replace(waits.session, timeout=0.2)) == vec
-    assert "nothing came for too long" in waits.told[0]
+    assert "no data before the timeout" in waits.told[0]
     assert site.ranges() == [None, "bytes=700-"]
 
 
@@ -203,7 +203,7 @@ def test_redirects_from_https_to_http_are_refused():
         full_url = "https://a/b"
 
     answer = Answer()
-    with pytest.raises(DataError, match="does not follow to http;"):
+    with pytest.raises(DataError, match="does not follow redirects to http;"):
         _Redirects().redirect_request(Asked(), answer, 302, "Found", {}, "http://a/b")
     assert answer.closed
 
@@ -269,7 +269,7 @@ def test_a_part_that_is_all_there_needs_no_server(site, get, vec):
 def test_a_full_disk_is_seen_before_anything_is_fetched(site, get, vec, monkeypatch, tmp_path):
     site.files[PATH] = vec
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 0, 100))
-    with pytest.raises(DataError, match=r"0\.0 GB are free, en\.vec needs 0\.0 GB; make room"):
+    with pytest.raises(DataError, match=r"0\.0 GB are free, en\.vec needs 0\.0 GB; free some space"):
         get()
     assert (tmp_path / "en.vec.part").read_bytes() == b""
 
@@ -289,7 +289,7 @@ def test_a_disk_that_is_full_on_the_way():
         def write(self, _):
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(DataError, match=r"No space left on device.*what has come is kept"):
+    with pytest.raises(DataError, match=r"No space left on device.*the bytes received so far are kept"):
         _write(Full(), b"x")
 
 

@@ -104,5 +104,5 @@ def test_what_is_there(place, tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "muse").touch()
-    with pytest.raises(DataError, match=r"cannot be made .* choose another `folder`"):
+    with pytest.raises(DataError, match=r"cannot be created .* choose another `folder`"):
         Place(tmp_path / "muse" / "x").make()

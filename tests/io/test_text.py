@@ -216,7 +216,7 @@ def test_damaged_gzip_is_an_error(read):
         (gzip.compress(b""), "the file is empty"),
         (b"3 300\n", "nothing but a header"),
         (b"\n\n", "nothing but a header or blank lines"),
-        (b"just a letter\nto my friend\n", "line 1: 'just a letter' is no word with numbers"),
+        (b"just a letter\nto my friend\n", "line 1: 'just a letter' is not a word with numbers"),
         (b"a 0 0\nb 0 0\n", "no usable row .2 lines left out: a vector of zeros"),
     ],
 )

@@ -66,7 +66,7 @@ def test_nothing_and_whole_numbers_are_finite():
 def test_rows(rows):
     check_row_numbers("r", torch.tensor([0, 3]), 4)
     check_row_numbers("r", torch.tensor([], dtype=torch.int64), 4)
-    with pytest.raises(ValueError, match="the array 'r' has rows that a table of 4 has not"):
+    with pytest.raises(ValueError, match="the array 'r' has row numbers that a table of 4 rows does not have"):
         check_row_numbers("r", torch.tensor(rows), 4)
 
 

@@ -75,7 +75,7 @@ def test_a_process_that_dies_leaves_no_lock(tmp_path, holder):
 
 def test_says_who_has_it(tmp_path, holder):
     who = rf"process {holder.pid} on {re.escape(socket.gethostname())} \(since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d.*\)"
-    with pytest.raises(LockError, match=f"{who} is at work there; wait for it"), exclusive_lock(tmp_path / "l"):
+    with pytest.raises(LockError, match=f"{who} is using this folder; wait for it"), exclusive_lock(tmp_path / "l"):
         pass
     assert re.fullmatch(who, lock_owner(tmp_path / "l"))
 

@@ -1,8 +1,8 @@
-"""Fetch files of the catalogue into the data folder, whole and checked, or not at all.
+"""Fetch files of the catalogue into the data folder. A file appears there only when it is complete and checked.
 
-The servers publish no checksums. So the size is checked against what the server says, a table against its own header,
-and every file against the hash of its first fetch: what it was then is trusted, a change is refused until accepted.
-Whoever has checksums can give them; they are the word that counts.
+The servers publish no checksums. So the size is checked against the server's answer, a table against its own header,
+and every file against the checksum of its first fetch: the first fetch is trusted, a later change is refused until it
+is accepted. Checksums that the user gives replace these checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A file that is there now. `record` is None for one that was not fetched but put there by somebody."""
+    """A file in the data folder. `record` is None for a file that was not fetched but copied there."""
 
     item: Item
     path: Path
@@ -63,9 +63,9 @@ def fetch(
     accept_changed: bool = False,
     session: Session | None = None,
 ) -> list[Fetched]:
-    """Fetch what is not there yet; `force` fetches again what is.
+    """Fetch the files that are not in the data folder yet. force: fetch existing files again.
 
-    Several processes may fetch the same files at once: one works, the others wait and find the file there.
+    Several processes may fetch the same files at once: one downloads, the others wait and use its file.
     """
     if isinstance(items, str):
         raise DataError(f"found {items!r}; needed files of a collection: get_collection('muse').items('en-es')")
@@ -75,12 +75,12 @@ def fetch(
 
 
 def _fetch(item: Item, place: Place, mirror: str | None, checks: Checks, session: Session, *, force: bool) -> Fetched:
-    if not force and (there := _existing_file(item, place, checks)):
-        return there  # without a lock: the folder may be one that others only read
+    if not force and (existing := _existing_file(item, place, checks)):
+        return existing  # without a lock: the folder may be read-only
     place.make()
     with _locked(place, session):
-        if not force and (there := _existing_file(item, place, checks)):
-            return there
+        if not force and (existing := _existing_file(item, place, checks)):
+            return existing
         return Fetched(
             item,
             place.path,
@@ -125,7 +125,7 @@ def _download_and_check(item: Item, place: Place, address: str | Path, checks: C
 
 
 def _check_and_place(item: Item, part: PartialDownload, place: Place, checks: Checks) -> Record:
-    """Check what has come, note it, and give it its name."""
+    """Check the download, save its record, and rename it to its final name."""
     gzipped = item.file.endswith(".gz")
     if part.have == 0:
         raise ContentError("it is empty; use a `mirror`")

@@ -1,4 +1,4 @@
-"""A file elsewhere, opened at an offset; trouble on the way is sorted into what may pass and what will not."""
+"""A remote file, opened at an offset. Network errors are either transient (worth a retry) or permanent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 CHUNK_BYTES = 1 << 20
-MISSING_STATUSES = (403, 404, 410)  # some stores answer 403 where there is nothing
+MISSING_STATUSES = (403, 404, 410)  # some object stores answer 403 for a missing file
 TRANSIENT_STATUSES = (408, 425, 429)
 MAX_RETRY_AFTER = 60.0
 
@@ -27,7 +27,7 @@ class NotFoundError(DataError):
 
 
 class TransientError(Exception):
-    """Trouble that may pass: try again, after so many seconds if the server says so."""
+    """A network error that is worth a retry. after: seconds to wait, if the server says so."""
 
     def __init__(self, message: str, after: float = 0.0) -> None:
         super().__init__(message)
@@ -35,26 +35,26 @@ class TransientError(Exception):
 
 
 class RangeError(Exception):
-    """The server's file ends before the offset."""
+    """The file on the server ends before the offset."""
 
 
 @dataclass(frozen=True)
 class Version:
-    """Which state of a file this is: its size, and its ETag or date, if it has one that can be trusted."""
+    """A version of a file: its size, and its ETag or date if that is reliable."""
 
     total: int
     validator: str | None
 
 
 class Remote:
-    """The bytes of a file from `start` on."""
+    """An open remote file, from the byte `start` on."""
 
     def __init__(self, address: str | Path, start: int, version: Version, body: IO[bytes]) -> None:
         self.address, self.start, self.version = address, start, version
         self._body: Any = body
 
     def read(self) -> bytes:
-        """What has come, at least a byte; nothing at the end, be it the file's or the connection's."""
+        """Read the available bytes, at least one. Empty at the end of the file or of the connection."""
         with translate_network_errors(self.address):
             chunk: bytes = self._body.read1(CHUNK_BYTES)
         return chunk
@@ -69,7 +69,7 @@ class Remote:
 
 
 def open_file(path: Path, have: int, version: Version | None) -> Remote:
-    """Open a file of a folder after its first `have` bytes, or from its start if it is not of that version any more."""
+    """Open a file of a mirror folder after its first `have` bytes, or from its start if its version has changed."""
     try:
         body = path.open("rb")
         status = path.stat()
@@ -83,7 +83,7 @@ def open_file(path: Path, have: int, version: Version | None) -> Remote:
 
 @contextmanager
 def translate_network_errors(address: str | Path) -> Iterator[None]:
-    """Turn what urllib, ssl and sockets raise into PassingError, or DataError where another try would be in vain."""
+    """Turn what urllib, ssl and sockets raise into TransientError, or into DataError if a retry cannot help."""
     try:
         yield
     except HTTPError as error:
@@ -100,7 +100,7 @@ def translate_network_errors(address: str | Path) -> Iterator[None]:
     except http.client.InvalidURL as error:
         raise DataError(f"{address}: not an address ({error}); check the `mirror`") from None
     except TimeoutError:
-        raise TransientError("nothing came for too long") from None
+        raise TransientError("no data before the timeout") from None
     except (OSError, http.client.HTTPException) as error:
         raise TransientError(f"the connection broke ({str(error) or type(error).__name__})") from None
 

@@ -1,4 +1,4 @@
-"""Tables of vectors as they come: lines counted, gzipped or not, and the first of them written as a table."""
+"""Downloaded text tables, gzipped or not: count their lines, check them, and cut them to their first words."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ GZIP_WINDOW_BITS = 31  # zlib's number for a gzip header and checksum
 
 
 class ContentError(DataError):
-    """What has come is not what it should be; no part of it is worth keeping."""
+    """The downloaded content is wrong. The download is removed."""
 
 
 class Decoder:
-    """The plain bytes of a file that comes in pieces."""
+    """Decompresses a file chunk by chunk, if it is gzipped."""
 
     def __init__(self, *, gzipped: bool) -> None:
         self._inner = zlib.decompressobj(GZIP_WINDOW_BITS) if gzipped else None
 
     @property
     def finished(self) -> bool:
-        """Whether the data may end here."""
+        """Whether the data are complete, as far as gzip tells."""
         return self._inner is None or self._inner.eof
 
     def feed(self, chunk: bytes) -> bytes:
-        """The plain bytes of the next piece."""
+        """The decompressed bytes of the next chunk."""
         if self._inner is None:
             return chunk
         plain = []
         try:
             while chunk:
-                if self._inner.eof:  # another member follows
+                if self._inner.eof:  # another gzip member follows
                     self._inner = zlib.decompressobj(GZIP_WINDOW_BITS)
                 plain.append(self._inner.decompress(chunk))
                 chunk = self._inner.unused_data
@@ -51,18 +51,18 @@ class Decoder:
 
 
 class LineCounter:
-    """Counts the lines of a file that comes in pieces."""
+    """Counts the lines of a file chunk by chunk."""
 
     def __init__(self, *, gzipped: bool) -> None:
         self._decoder = Decoder(gzipped=gzipped)
         self.count = 0
 
     def feed(self, chunk: bytes) -> None:
-        """Count the lines that end in the next piece."""
+        """Count the lines that end in the next chunk."""
         self.count += self._decoder.feed(chunk).count(b"\n")
 
     def feed_file(self, path: Path) -> LineCounter:
-        """Count those of a file."""
+        """Count the lines of a file."""
         with path.open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
                 self.feed(chunk)
@@ -70,30 +70,30 @@ class LineCounter:
 
     @property
     def finished(self) -> bool:
-        """Whether the data may end here."""
+        """Whether the data are complete, as far as gzip tells."""
         return self._decoder.finished
 
 
 def check_table(path: Path, *, gzipped: bool) -> int:
-    """How many words a table has, of which all should be there; ContentError if it has fewer than its header says."""
+    """The number of words of a complete table. ContentError if it has fewer than its header says."""
     header = _header(_plain(path, gzipped=gzipped))[0]
     lines = LineCounter(gzipped=gzipped).feed_file(path)
     if lines.count - 1 < header.words or not lines.finished:
         raise ContentError(
-            f"it is cut short: the header says {header.words:,} words, there are {lines.count - 1:,}; if it is so on "
-            "the server, use a `mirror`, or give its hash with `checksums`"
+            f"it is cut short: the header says {header.words:,} words, there are {lines.count - 1:,}; if it is like "
+            "this on the server, use a `mirror`, or give its hash with `checksums`"
         )
     return lines.count - 1
 
 
 def first_words(path: Path, max_words: int, *, gzipped: bool) -> int:
-    """How many words to cut a table to: `max_words`, or all of them where it has no more."""
+    """The number of words to keep: `max_words`, or all words if there are fewer."""
     enough = LineCounter(gzipped=gzipped).feed_file(path).count > max_words
     return max_words if enough else check_table(path, gzipped=gzipped)
 
 
 def write_head(path: Path, target: Path, words: int, *, gzipped: bool) -> None:
-    """Write the first `words` words of a table, which has as many, under a header that says so."""
+    """Write the first `words` words of a table, with a new header. The table must have at least as many."""
     chunks = _plain(path, gzipped=gzipped)
     header, rest = _header(chunks)
     with target.open("wb") as file:
@@ -118,7 +118,7 @@ def _plain(path: Path, *, gzipped: bool) -> Iterator[bytes]:
 
 
 def _header(chunks: Iterator[bytes]) -> tuple[Header, bytes]:
-    """The header, and what has been read after it."""
+    """The header, and the bytes that were read after it."""
     from bilex.io.layout import parse_header
 
     text = b""

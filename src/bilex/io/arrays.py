@@ -1,4 +1,4 @@
-"""Tables as numpy arrays: `.npz` with words and rows together, `.npy` with the words in a file beside it."""
+"""Tables as numpy arrays: `.npz` holds words and rows, `.npy` only rows, with the words in a text file beside it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 WORD_FILE_SUFFIXES = (".words", ".txt", ".vocab")
 MAX_UNPACKED_BYTES, MAX_COMPRESSION_RATIO = 1 << 30, 100
-"""No vectors that take more bytes than this unpack to so many times their size."""
+"""A larger array with a higher compression ratio cannot be word vectors. It is refused as a zip bomb."""
 NUMPY_READ_ERRORS = (ValueError, KeyError, RuntimeError, MemoryError, zipfile.BadZipFile, lzma.LZMAError, struct.error)
 BLOCK_ROWS = 1 << 14
 
 
 def read_npz(path: Path, *, max_words: int | None = None, strict: bool = False) -> Contents:
-    """Read an archive with `words` and either `rows` or `vectors`; other arrays in it are not looked at."""
+    """Read an archive with `words` and either `rows` or `vectors`. Other arrays are ignored."""
     with numpy_errors_as_table_errors(path), ExitStack() as stack:
         archive = stack.enter_context(zipfile.ZipFile(path))
         members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
@@ -62,7 +62,7 @@ def read_npy(
     encoding: str = "utf-8",
     strict: bool = False,
 ) -> Contents:
-    """Read a matrix and its words, one on each line of the file `words` (default: NAME.words, .txt or .vocab)."""
+    """Read a matrix and its words. The file `words` has one word per line (default: NAME.words, .txt or .vocab)."""
     words = words or find_word_file(path)
     require_seekable_file(words)
     with read_errors_as_table_errors(words):
@@ -78,14 +78,14 @@ def read_npy(
 
 
 def write_npz(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
-    """Write `rows` and `words`, the latter as the bytes of newline-joined UTF-8: no padding, no pickle."""
+    """Write `rows` and `words`. The words are stored as newline-separated UTF-8: no padding, no pickle."""
     np.savez(file, rows=rows, words=np.frombuffer("\n".join(words).encode(), np.uint8))
 
 
 def contents_from_arrays(
     path: Path, name: str, words: Iterable[str], rows: NDArray[Any] | NpyFile, max_words: int | None, strict: bool
 ) -> Contents:
-    """Check that words and rows fit each other, block by block, and leave out rows that have no use."""
+    """Contents from words and rows, checked block by block. Unusable rows are left out and counted."""
     if rows.ndim != 2 or not np.issubdtype(rows.dtype, np.floating) or not rows.shape[1]:
         raise TableError(
             f"{path}: rows are {rows.dtype} of shape {rows.shape}; needed a matrix of floating-point numbers"
@@ -93,34 +93,34 @@ def contents_from_arrays(
     count, width = rows.shape
     check_dim(path, width)
     check_memory(path, min(count, max_words or count) * width * 4, "its vectors")
-    gatherer = TableBuilder(path, unit="row", max_words=max_words, strict=strict)
-    left, done = iter(words), 0
+    builder = TableBuilder(path, unit="row", max_words=max_words, strict=strict)
+    remaining, done = iter(words), 0
     for block in row_blocks(rows):
-        texts = list(islice(left, len(block)))
+        texts = list(islice(remaining, len(block)))
         if len(texts) < len(block):
             check_counts(path, done + len(texts), count)
         check_encodable(path, texts, done + 1)
-        # What is too large for float32 becomes infinite, and is counted as such; NaNs may be signalling ones.
+        # Numbers too large for float32 become infinite and are counted as such. NaNs may be signalling.
         with np.errstate(over="ignore", invalid="ignore"):
-            gatherer.add(parse_rows(texts, np.ascontiguousarray(block, dtype=np.float32), done + 1), (done + 1) / count)
+            builder.add(parse_rows(texts, np.ascontiguousarray(block, dtype=np.float32), done + 1), (done + 1) / count)
         done += len(block)
-        if gatherer.full:
+        if builder.full:
             break
-    if not gatherer.full and next(left, None) is not None:
+    if not builder.full and next(remaining, None) is not None:
         check_counts(path, f"more than {count:,}", count)
-    kept, matrix, report = gatherer.finish()
+    kept, matrix, report = builder.finish()
     return Contents(name, kept, matrix, report)
 
 
 def row_blocks(rows: NDArray[Any] | NpyFile) -> Iterator[NDArray[Any]]:
-    """The rows in order, some at a time."""
+    """The rows in order, in blocks."""
     if isinstance(rows, NpyFile):
         return rows.blocks()
     return (rows[start : start + BLOCK_ROWS] for start in range(0, len(rows), BLOCK_ROWS))
 
 
 def parse_rows(words: list[str], rows: NDArray[np.float32], first: int) -> ParsedRows:
-    """Words with their rows; rows without a word are left out."""
+    """Words with their rows. Rows with an empty word become faults."""
     named = [i for i, word in enumerate(words) if word]
     if len(named) == len(words):
         return ParsedRows(words, rows, range(first, first + len(words)))
@@ -129,7 +129,7 @@ def parse_rows(words: list[str], rows: NDArray[np.float32], first: int) -> Parse
 
 
 def iterate_words(path: Path, array: NpyFile) -> Iterator[str]:
-    """Words from an array of strings, or from the bytes of newline-joined UTF-8."""
+    """The words of an array of strings, or of newline-separated UTF-8 bytes."""
     if array.ndim != 1 or not (array.dtype.kind == "U" or array.dtype == np.uint8):
         raise TableError(
             f"{path}: 'words' is {array.dtype} of shape {array.shape}; needed strings, or UTF-8 bytes as uint8"
@@ -138,10 +138,10 @@ def iterate_words(path: Path, array: NpyFile) -> Iterator[str]:
 
 
 def decode_string_array(path: Path, array: NpyFile) -> Iterator[str]:
-    """The words of an array of strings. Numbers that stand for no character would break Python's own strings."""
-    number = np.dtype("u4").newbyteorder(array.dtype.byteorder)
+    """The words of an array of strings. Invalid code points are refused: Python strings cannot hold them."""
+    code_point = np.dtype("u4").newbyteorder(array.dtype.byteorder)
     for block in array.blocks():
-        if np.frombuffer(block.tobytes(), number).max(initial=0) > sys.maxunicode:
+        if np.frombuffer(block.tobytes(), code_point).max(initial=0) > sys.maxunicode:
             raise TableError(
                 f"{path}: 'words' is not Unicode (it has numbers above {sys.maxunicode:#x}); write it again"
             )
@@ -149,7 +149,7 @@ def decode_string_array(path: Path, array: NpyFile) -> Iterator[str]:
 
 
 def decode_utf8_array(path: Path, array: NpyFile) -> Iterator[str]:
-    """The words between newlines."""
+    """The words of newline-separated UTF-8 bytes."""
     rest = b""
     try:
         for block in array.blocks():
@@ -165,33 +165,33 @@ def decode_utf8_array(path: Path, array: NpyFile) -> Iterator[str]:
 
 
 def check_encodable(path: Path, words: list[str], first: int) -> None:
-    """Refuse words that no text can hold: with line ends, zero bytes, or halves of characters."""
+    """Refuse words with line ends, zero bytes or lone surrogates."""
     joined = "".join(words)
     try:
         joined.encode()
     except UnicodeEncodeError:
-        whole = False
+        valid = False
     else:
-        whole = "\n" not in joined and "\0" not in joined
-    if not whole:
+        valid = "\n" not in joined and "\0" not in joined
+    if not valid:
         row, word = next(
             (i, w) for i, w in enumerate(words, first) if any(c in "\n\0" or "\ud800" <= c < "\ue000" for c in w)
         )
         raise TableError(
-            f"{path}: row {row}: the word {word[:40]!a} has a line end, a zero byte or half of a character; write it "
-            "again without"
+            f"{path}: row {row}: the word {word[:40]!a} has a line end, a zero byte or half of a character; remove it "
+            "and write the file again"
         )
 
 
 def check_counts(path: Path, words: int | str, rows: int) -> None:
-    """Refuse words and rows that are not one for one."""
+    """Refuse different numbers of words and rows."""
     if words != rows:
         found = words if isinstance(words, str) else f"{words:,}"
         raise TableError(f"{path}: {found} words and {rows:,} rows; needed one word for each row")
 
 
 def check_compression_ratio(path: Path, packed: zipfile.ZipInfo, rows: NpyFile, max_words: int | None) -> None:
-    """Refuse an archive that is small, unpacks to gigabytes, and cannot be of vectors."""
+    """Refuse a zip bomb: a small archive that unpacks to gigabytes."""
     share = min(1.0, max_words / rows.shape[0]) if max_words and rows.shape and rows.shape[0] else 1.0
     if (
         packed.file_size * share > MAX_UNPACKED_BYTES
@@ -205,7 +205,7 @@ def check_compression_ratio(path: Path, packed: zipfile.ZipInfo, rows: NpyFile, 
 
 @contextmanager
 def numpy_errors_as_table_errors(path: Path) -> Iterator[None]:
-    """Turn what zipfile and numpy complain about into an error that says what to do."""
+    """Turn errors of zipfile and numpy into a TableError that says what to do."""
     try:
         with read_errors_as_table_errors(path):
             yield
@@ -214,7 +214,7 @@ def numpy_errors_as_table_errors(path: Path) -> Iterator[None]:
 
 
 def find_word_file(path: Path) -> Path:
-    """The file of words beside a matrix."""
+    """The file with the words of a matrix, in the same folder."""
     for suffix in WORD_FILE_SUFFIXES:
         if (words := path.with_suffix(suffix)).is_file():
             return words

@@ -1,4 +1,4 @@
-"""Induced lexicons in the formats that people and programs take them in."""
+"""Writers of induced lexicons: TSV, JSON lines, TMX and StarDict."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 FORMATS = ("tsv", "jsonl", "tmx", "stardict")
 SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".ifo": "stardict"}
-"""The format that a file's name asks for; all other names are of tsv."""
+"""Format by file suffix. Any other suffix means tsv."""
 UNKNOWN_LANGUAGE = "und"
-"""The code of a language that is not said (BCP 47)."""
+"""Language code for an unknown language (BCP 47)."""
 
 
 def files_of(path: Path, kind: str) -> list[Path]:
-    """The files that a lexicon of that format is written to."""
+    """The files that a lexicon of this format consists of."""
     return stardict_files(path) if kind == "stardict" else [path]
 
 
@@ -48,7 +48,7 @@ def write_entries(
 
 
 def fitting(entries: Sequence[Entry], kind: str) -> Sequence[Entry]:
-    """Those entries whose words a format can hold."""
+    """The entries whose words the format can hold."""
     fits = {"tsv": fits_tsv, "tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
     return entries if fits is None else [entry for entry in entries if fits(entry)]
 
@@ -62,12 +62,12 @@ def _write_lines(path: Path, lines: Iterator[str]) -> None:
 
 
 def fits_tsv(entry: Entry) -> bool:
-    """Whether both words can stand in a line of text with tabs."""
+    """Whether both words can be written in a tab-separated line."""
     return is_writable(entry.source) and is_writable(entry.target)
 
 
 def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
-    """A lexicon as text with tabs, line by line; its entries must fit. Where there is no score its cell is empty."""
+    """A lexicon as tab-separated lines. All entries must fit (`fits_tsv`). A missing score is an empty cell."""
     yield "# source\ttarget\tscore\trank\torigin\n"
     for number, entry in enumerate(entries, 1):
         pair = format_line(number, entry.source, entry.target).removesuffix("\n")

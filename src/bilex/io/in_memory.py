@@ -1,4 +1,4 @@
-"""Word vectors and dictionaries that are in memory already, in the forms in which people have them."""
+"""Word vectors and dictionaries from objects in memory: gensim models, arrays, dicts, pairs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from bilex.table import EmbeddingTable
 
     class KeyedVectors(Protocol):
-        """What gensim calls word vectors."""
+        """gensim's class of word vectors."""
 
         index_to_key: list[str]
         vectors: NDArray[Any]
 
     class Model(Protocol):
-        """What gensim trains."""
+        """A trained gensim model."""
 
         wv: KeyedVectors
 
@@ -54,9 +54,9 @@ ACCEPTED_PAIRS = "pairs such as [('dog', 'chien'), ...], or a dict such as {'dog
 
 
 def table_contents(given: Any) -> Contents:
-    """Words and rows from KeyedVectors or a model of gensim, (words, rows), or a dict of words and their vectors.
+    """Contents from gensim KeyedVectors or a gensim model, from (words, rows), or from a dict of words and vectors.
 
-    As in a file, rows that cannot be used are left out and counted.
+    Unusable rows are left out and counted, as for a file.
     """
     if is_gensim(given):
         from bilex.io.keyed import from_keyed
@@ -79,7 +79,7 @@ def table_contents(given: Any) -> Contents:
 
 
 def as_float_array(numbers: ArrayLike) -> NDArray[Any]:
-    """An array of these numbers, also of a tensor on any device; whole numbers are made floating-point ones."""
+    """The numbers as an array, also from a tensor on any device. Integers become float32."""
     try:
         array = np.asarray(numbers.detach().cpu().float() if hasattr(numbers, "detach") else numbers)
     except (TypeError, ValueError) as error:
@@ -88,7 +88,7 @@ def as_float_array(numbers: ArrayLike) -> NDArray[Any]:
 
 
 def is_gensim(given: object) -> bool:
-    """Whether these are KeyedVectors of gensim, or a model that has them."""
+    """Whether this is a gensim KeyedVectors object, or a model that has one."""
     keyed = getattr(given, "wv", given)
     return hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors")
 
@@ -110,7 +110,7 @@ def _pairs_from_dict(given: Mapping[str, str | Iterable[str]]) -> Iterator[tuple
 
 
 def _pair(number: int, pair: Any) -> tuple[str, str]:
-    """A pair, also of an entry of an induced lexicon."""
+    """One pair of words, also from an entry of an induced lexicon."""
     if getattr(pair, "_fields", ())[:2] == ("source", "target"):
         pair = pair[:2]
     if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):

@@ -1,4 +1,4 @@
-"""What there is to know about a file of word vectors before one works with it."""
+"""Facts about a file of word vectors, and possible problems, as `bilex inspect` shows them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 SHOWN_WORDS = 10
 MIN_WORDS_TO_JUDGE_ORDER = 2000
-"""From so many words on their order can be judged."""
+"""Fewer words are too few to judge their order."""
 
 
 @dataclass(frozen=True)
 class Norms:
-    """Lengths of the rows kept; `zero` counts the vectors of zeros only, left out or not."""
+    """Lengths of the rows. `zero` counts all zero vectors, also those that were left out."""
 
     smallest: float
     median: float
@@ -38,7 +38,7 @@ class Norms:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How the words are written: letter case, spaces inside them, and the encoding."""
+    """How the words are written: letter case, spaces within words, and encoding problems."""
 
     with_upper_case: float
     differ_only_by_case: int
@@ -66,7 +66,7 @@ class Inspection:
     doubtful_order: str | None
     """Why the words may not be in order of frequency."""
     doubtful_rows: list[str]
-    """What may be wrong with the vectors as a whole."""
+    """Possible problems of the vectors as a whole."""
     first_words: list[str]
     report: ReadReport
 
@@ -76,7 +76,7 @@ class Inspection:
 
 
 def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "utf-8") -> Inspection:
-    """Read a file as `EmbeddingTable.read` would, and tell what it holds."""
+    """Read a file as `EmbeddingTable.read` does, and describe it."""
     contents = read_contents(path, max_words=max_words, encoding=encoding)
     directions = find_directions(contents.rows)
     fatal = directions.fatal()
@@ -100,14 +100,14 @@ def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "
 
 
 def measure_norms(contents: Contents) -> Norms:
-    """Smallest, median and largest Euclidean norm, in double precision so that none overflows."""
+    """Smallest, median and largest Euclidean norm, in double precision to avoid overflow."""
     norms: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", contents.rows, contents.rows, dtype=np.float64))
     zero = contents.report.count("zero") + int(np.count_nonzero(norms == 0))
     return Norms(float(norms.min()), float(np.median(norms)), float(norms.max()), zero)
 
 
 def measure_spelling(contents: Contents) -> Spelling:
-    """Count what makes words fail to match those of a dictionary."""
+    """Count properties of words that may keep them from matching a dictionary."""
     words = contents.words
     lower = Counter(word.lower() for word in words)
     return Spelling(
@@ -121,9 +121,9 @@ def measure_spelling(contents: Contents) -> Spelling:
 
 
 def find_order_problem(words: Sequence[str]) -> str | None:
-    """Why the words do not seem to be in order of frequency, if so: frequent words are shorter in any language.
+    """Why the words do not seem to be in order of frequency, or None. Frequent words are shorter in every language.
 
-    A list sorted by a rounded frequency is alphabetical in long stretches, and is let pass.
+    A list sorted by rounded frequency has long alphabetical stretches. It is accepted.
     """
     if len(words) < MIN_WORDS_TO_JUDGE_ORDER:
         return None

@@ -1,4 +1,4 @@
-"""To and from gensim, which also reads fastText's .bin files for us. Needs the extra `gensim`."""
+"""Conversion from and to gensim, which is also used to read fastText .bin files. Needs the extra `gensim`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = False) -> Contents:
-    """Read a fastText .bin with its subwords, so that words outside the vocabulary get a vector too."""
+    """Read a fastText .bin with its subwords, so that words outside the vocabulary have vectors too."""
     fasttext = import_gensim("gensim.models.fasttext", "reading a fastText .bin")
     check_fasttext(path)
     try:
@@ -30,7 +30,7 @@ def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = Fa
             keyed = fasttext.load_facebook_vectors(str(path))
     except TableError:
         raise
-    except Exception as error:  # gensim lets assertion, struct, numpy and unicode errors through
+    except Exception as error:  # gensim raises AssertionError, struct.error, numpy and Unicode errors
         advice = "download it again, or read the .vec file that comes with it"
         raise TableError(f"{path}: gensim cannot read this fastText .bin ({error!r}); {advice}") from error
     return from_keyed(keyed, path, "fasttext", max_words=max_words, strict=strict)
@@ -39,7 +39,7 @@ def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = Fa
 def from_keyed(
     keyed: Any, path: Path | None = None, name: str = "gensim", *, max_words: int | None = None, strict: bool = False
 ) -> Contents:
-    """Words and rows of gensim KeyedVectors, or of a model with such; subwords as well when they have them."""
+    """Contents of gensim KeyedVectors, or of a model that has them. Subwords are kept if there are any."""
     keyed = getattr(keyed, "wv", keyed)
     models = import_gensim("gensim.models.fasttext", "taking vectors from gensim")
     words = [str(word) for word in keyed.index_to_key]
@@ -49,7 +49,7 @@ def from_keyed(
 
 
 def to_keyed(words: list[str], rows: NDArray[np.float32]) -> Any:
-    """KeyedVectors with copies of the rows."""
+    """Gensim KeyedVectors with a copy of the rows."""
     models = import_gensim("gensim.models", "handing vectors to gensim")
     keyed = models.KeyedVectors(rows.shape[1])
     keyed.add_vectors(words, rows)
@@ -58,7 +58,7 @@ def to_keyed(words: list[str], rows: NDArray[np.float32]) -> Any:
 
 @dataclass(frozen=True)
 class KeyedSubwords:
-    """Vectors by gensim's FastTextKeyedVectors: the mean over the word's character n-grams."""
+    """Vectors from gensim's FastTextKeyedVectors: the mean over the character n-grams of a word."""
 
     keyed: Any
 
@@ -74,7 +74,7 @@ class KeyedSubwords:
 
 
 def import_gensim(module: str, purpose: str) -> Any:
-    """A module of gensim; its imports warn of deprecations that are not ours to answer for."""
+    """Import a module of gensim, without the deprecation warnings of gensim's own imports."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)

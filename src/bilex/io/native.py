@@ -1,6 +1,7 @@
-"""The native format: one .safetensors file whose rows are mapped into memory, not read.
+"""The native format: a .safetensors file whose rows are memory-mapped.
 
-Tensors `rows` (n, d) in float32 or float16 and `words`, the bytes of newline-joined UTF-8; metadata name the format.
+Tensors: `rows` (n, d) in float32 or float16, and `words`, newline-separated UTF-8 as bytes. The metadata name the
+format and its version.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ METADATA = {"format": "bilex-table", "version": "1"}
 DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "U8": np.dtype("u1")}
 BLOCK_ROWS = 1 << 14
 MAX_HEADER_BYTES = 100 << 20
-"""Bytes; the limit of the format itself."""
+"""The limit of the safetensors format."""
 
 
 def read_native(path: Path, *, max_words: int | None = None) -> Contents:
-    """Open a table; float32 rows are mapped copy-on-write, so a large file is looked through once and never changed."""
+    """Open a table. float32 rows are memory-mapped copy-on-write: the file is scanned once and never changed."""
     if max_words is not None and max_words < 1:
         raise TableError(f"{path}: asked to read {max_words} words; `max_words` must be at least 1")
     header, start = read_header(path)
@@ -55,7 +56,7 @@ def write_native(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
         "words": {"dtype": "U8", "shape": [len(text)], "data_offsets": [size, size + len(text)]},
     }
     encoded = to_json(header).encode()
-    encoded += b" " * (-(8 + len(encoded)) % 64)  # mapped rows have to be aligned
+    encoded += b" " * (-(8 + len(encoded)) % 64)  # memory-mapped rows must be aligned
     file.write(len(encoded).to_bytes(8, "little") + encoded)
     for start in range(0, len(rows), BLOCK_ROWS):
         file.write(np.ascontiguousarray(rows[start : start + BLOCK_ROWS], DTYPES[code]).data)
@@ -63,7 +64,7 @@ def write_native(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
 
 
 def read_header(path: Path) -> tuple[dict[str, Any], int]:
-    """The JSON header of a bilex table, and the offset at which its data begin."""
+    """The JSON header of a bilex table, and the offset of its data."""
     with read_errors_as_table_errors(path), path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length + 8 > path.stat().st_size:
@@ -85,7 +86,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def check_finite(path: Path, rows: NDArray[np.float32]) -> None:
-    """Refuse numbers that bilex would not have written."""
+    """Refuse NaN and infinity, which bilex never writes."""
     for start in range(0, len(rows), BLOCK_ROWS):
         block = rows[start : start + BLOCK_ROWS]
         if not np.isfinite([block.min(), block.max()]).all():
@@ -98,7 +99,7 @@ def check_finite(path: Path, rows: NDArray[np.float32]) -> None:
 def map_tensor(
     path: Path, header: dict[str, Any], name: str, start: int, dtypes: tuple[str, ...], ndim: int
 ) -> NDArray[Any]:
-    """One tensor of the file, mapped copy-on-write, after its description has been checked against the file."""
+    """One tensor of the file, memory-mapped copy-on-write. Its description is checked against the file first."""
     try:
         code, shape, (begin, end) = (header[name][key] for key in ("dtype", "shape", "data_offsets"))
         numbers = [*shape, begin, end]

@@ -1,4 +1,4 @@
-"""The one door for reading: finds out what a file is and calls its reader."""
+"""Read a table of any format: detect the format and call its reader."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ def read_contents(
     encoding: str = "utf-8",
     strict: bool = False,
 ) -> Contents:
-    """Read a table of any format. `format` overrides what the content tells: `vec` is text that has a header, `glove`
-    text that has none, `text` either. `words` is the file of words that belongs to a .npy.
+    """Read a table of any format.
+
+    format: skip detection; `vec` is text with a header, `glove` text without, `text` either. words: the file with the
+    words of a .npy.
     """
     if format is not None and format not in FORMATS:
         raise TableError(f"{path}: unknown format {format!r}; needed one of {', '.join(FORMATS)}")

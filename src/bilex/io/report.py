@@ -1,4 +1,4 @@
-"""What reading a table repaired: counted, with the first few examples, and told in plain words."""
+"""Report of repairs made while reading a table: counts, first examples, and a summary."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAULT_KINDS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Fault:
-    """One line that cannot be used. `fatal` ones are never repaired, the reader must stop."""
+    """One line that cannot be used. A fatal fault is never repaired: the reader must stop."""
 
     kind: str
     line: int
@@ -37,7 +37,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Example:
-    """Where a repair was made and what was found there."""
+    """Line number of a repair, and what was found there."""
 
     line: int
     detail: str
@@ -45,7 +45,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Repair:
-    """All repairs of one kind: how many, and the first few."""
+    """All repairs of one kind: their count and the first examples."""
 
     kind: str
     count: int
@@ -54,7 +54,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class ReadReport:
-    """Lines read (blank ones and the header aside), rows kept, and the repairs by kind."""
+    """Lines read (without blank lines and the header), rows kept, and repairs by kind."""
 
     lines: int = 0
     kept: int = 0
@@ -62,11 +62,11 @@ class ReadReport:
     unit: str = "line"
 
     def count(self, kind: str) -> int:
-        """How many repairs of this kind were made; `kind` is one of `KINDS`."""
+        """Number of repairs of this kind, one of `FAULT_KINDS`."""
         return sum(repair.count for repair in self.repairs if repair.kind == kind)
 
     def summary(self) -> list[str]:
-        """One sentence per kind of repair; empty when the file was in order."""
+        """One sentence per kind of repair. Empty if nothing was repaired."""
         return [self._sentence(repair) for repair in self.repairs]
 
     def to_json(self) -> dict[str, Any]:
@@ -85,23 +85,23 @@ class ReadReport:
 
 
 class FaultCounter:
-    """Faults counted while reading."""
+    """Counts faults while a file is read."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._examples: dict[str, list[Example]] = {}
 
     def add(self, fault: Fault) -> None:
-        """Count one fault and keep it as an example when it is among the first of its kind."""
+        """Count one fault. The first few of each kind are kept as examples."""
         self._counts[fault.kind] = self._counts.get(fault.kind, 0) + 1
         examples = self._examples.setdefault(fault.kind, [])
         if len(examples) < MAX_EXAMPLES:
             examples.append(Example(fault.line, fault.detail))
 
     def count(self, *kinds: str) -> int:
-        """Faults of these kinds so far."""
+        """Number of faults of these kinds so far."""
         return sum(self._counts.get(kind, 0) for kind in kinds)
 
     def repairs(self) -> tuple[Repair, ...]:
-        """Everything counted, in the order of `KINDS`."""
+        """All repairs, in the order of `FAULT_KINDS`."""
         return tuple(Repair(k, self._counts[k], tuple(self._examples[k])) for k in FAULT_KINDS if k in self._counts)

@@ -1,4 +1,4 @@
-"""What a file says about its own size is believed only as far as it can be true."""
+"""Limits for the sizes that a file claims."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_DIM = 1 << 16
-"""Numbers that a vector has at most; real ones have some thousands."""
+"""Maximum dimension of vectors. Real ones have some thousand."""
 MAX_WORD_BYTES = 1 << 16
-"""Bytes that a word has at most."""
+"""Maximum length of a word in bytes."""
 
 
 def check_dim(path: Path, width: int) -> None:
-    """Refuse vectors of more numbers than any has."""
+    """Refuse an impossible dimension."""
     if width > MAX_DIM:
         raise TableError(
             f"{path}: says that each vector has {width:,} numbers; needed at most {MAX_DIM:,}; check that it is the "
@@ -26,7 +26,7 @@ def check_dim(path: Path, width: int) -> None:
 
 
 def check_memory(path: Path, size: int, what: str) -> None:
-    """Refuse to read so many bytes if they do not fit into the memory that is free."""
+    """Raise TableError if `size` bytes do not fit into the available memory."""
     free = free_memory()
     if free is not None and size > free:
         raise TableError(

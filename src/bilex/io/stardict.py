@@ -1,8 +1,8 @@
-"""A lexicon as a StarDict dictionary (2.4.2), which GoldenDict, KOReader and others open too.
+"""A lexicon as a StarDict dictionary (2.4.2). GoldenDict, KOReader and others can open it.
 
-NAME.ifo    what it is, as text
+NAME.ifo    description, as text
 NAME.idx    for each word: its bytes, a zero byte, then offset and length of its article, 32 bits each, big-endian
-NAME.dict   the articles, one after the other
+NAME.dict   the articles, one after another
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".ifo", ".idx", ".dict")
 MAX_WORD_BYTES = 255
-"""Bytes of a word."""
+"""Limit of the format."""
 MAX_ARTICLE_BYTES = 2**32
-"""Bytes of all articles: offsets have 32 bits."""
+"""Limit for all articles together: offsets have 32 bits."""
 
 
 def stardict_files(path: Path) -> list[Path]:
@@ -42,10 +42,10 @@ def fits_stardict(entry: Entry) -> bool:
 
 
 def write_stardict(path: Path, entries: Iterable[Entry], languages: tuple[str, str]) -> None:
-    """Write the three files beside each other; `path` is that of the .ifo, which comes last."""
+    """Write the three files into one folder. `path` is the .ifo, which is put in place last."""
     index, articles = encode_entries(entries)
     description = _description(path.stem, len(index), sum(map(len, index)), languages)
-    with ExitStack() as stack:  # files are put in their places in the opposite order
+    with ExitStack() as stack:  # temporary files are renamed in reverse order
         ifo, idx, data = (stack.enter_context(atomic_write(file)) for file in stardict_files(path))
         ifo.write_text(description, encoding="utf-8", newline="\n")
         idx.write_bytes(b"".join(index))
@@ -53,9 +53,9 @@ def write_stardict(path: Path, entries: Iterable[Entry], languages: tuple[str, s
 
 
 def encode_entries(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
-    """The records of the .idx in their order, and the .dict; an article has the translations, best first, in lines.
+    """The sorted records of the .idx, and the bytes of the .dict. An article has one translation per line, best first.
 
-    A translation that was not found but given says so: `le [given]`.
+    A translation that was given, not found, is marked: `le [given]`.
     """
     targets: dict[str, list[str]] = {}
     for entry in entries:
@@ -75,7 +75,7 @@ def _format_translation(entry: Entry) -> str:
 
 
 def sort_key(word: str) -> tuple[bytes, bytes]:
-    """How StarDict orders words: by their bytes with A-Z as a-z; where these are equal, by their bytes."""
+    """Sort key of StarDict: the bytes with ASCII letters in lower case, then the bytes."""
     encoded = word.encode()
     return encoded.lower(), encoded
 

@@ -1,4 +1,4 @@
-"""Text tables: `word number number ...` on each line, after the header of word2vec and fastText or, as GloVe, none."""
+"""Text tables: lines of `word number number ...`, with a header (word2vec, fastText) or without (GloVe)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 2 << 20
 MAX_LINE_BYTES = 8 << 20
-"""More than WIDEST numbers take, and a word."""
+"""More than a word and MAX_DIM numbers take."""
 
 
 def read_text(
@@ -34,9 +34,9 @@ def read_text(
     encoding: str = "utf-8",
     strict: bool = False,
 ) -> Contents:
-    """Read a text table; `header` says whether the first line is one, None finds out."""
+    """Read a text table. header: whether the first line is a header; None detects it."""
     codec = check_encoding(path, encoding)
-    gatherer = TableBuilder(path, max_words=max_words, strict=strict)
+    builder = TableBuilder(path, max_words=max_words, strict=strict)
     with Stream(path) as stream:
         chunks = read_chunks(stream)
         first = next(chunks, None)
@@ -45,17 +45,17 @@ def read_text(
         layout = find_layout(path, first.data, header)
         check_dim(path, layout.width)
         for chunk in chain([replace(first, data=first.data[layout.start :])], chunks):
-            gatherer.add(parse_chunk(chunk, layout, codec), stream.progress if not chunk.last else 1.0)
-            if gatherer.full:
+            builder.add(parse_chunk(chunk, layout, codec), stream.progress if not chunk.last else 1.0)
+            if builder.full:
                 break
-    words, rows, report = gatherer.finish(layout.header.words if layout.header else None)
+    words, rows, report = builder.finish(layout.header.words if layout.header else None)
     name = "vec" if layout.header else "glove"
     return Contents(name, words, rows, report, None, layout.header, layout.bom, stream.compressed)
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Whole lines of a file; `cut` when the very last of them had no newline (one was added)."""
+    """Complete lines of a file. cut: whether the last line had no newline (one was added)."""
 
     data: bytes
     line: int
@@ -64,7 +64,7 @@ class Chunk:
 
 
 def read_chunks(stream: Stream) -> Iterator[Chunk]:
-    """The file in pieces that end with a line."""
+    """The file in chunks of complete lines."""
     rest, line = b"", 1
     while True:
         data = stream.read(CHUNK_BYTES)
@@ -83,11 +83,11 @@ def read_chunks(stream: Stream) -> Iterator[Chunk]:
 
 
 def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> ParsedRows:
-    """Line ends and separators made uniform, then parsed; a last line that was cut short is fatal."""
+    """Normalize line ends and separators, then parse. A fault in a truncated last line is fatal."""
     data = chunk.data.replace(b"\r\n", b"\n") if b"\r" in chunk.data else chunk.data
     data = data.replace(b"\t", b" ") if layout.tabs else data
     first = chunk.line + (1 if layout.header and chunk.line == 1 else 0)
-    if data[: data.find(b"\n")].endswith(b" "):  # as fastText writes; where only some lines do, the slow way copes
+    if data[: data.find(b"\n")].endswith(b" "):  # as fastText writes; other mixtures are parsed line by line
         data = data.replace(b" \n", b"\n")
     parsed = parse_lines(data, first, layout.width, codec)
     if not chunk.cut or not parsed.faults:
@@ -98,7 +98,7 @@ def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> ParsedRows:
 
 
 def as_truncated(fault: Fault) -> Fault:
-    """The fault of a last line without a newline: what is missing there cannot be repaired."""
+    """The fault of a last line without newline, made fatal: the missing data cannot be repaired."""
     if fault.kind not in PARSE_FAULTS:
         return fault
     return replace(
@@ -107,7 +107,7 @@ def as_truncated(fault: Fault) -> Fault:
 
 
 def check_encoding(path: Path, encoding: str) -> str:
-    """The canonical name of an encoding in which newline, space and digits are the bytes of ASCII."""
+    """The canonical name of an encoding. It must encode newline, space and digits as ASCII does."""
     try:
         codec = codecs.lookup(encoding).name.removesuffix("-sig")
         plain = "0 \n".encode(codec) == b"0 \n"

@@ -1,4 +1,4 @@
-"""The binary format of word2vec: a header line, then for each word its bytes, a space and d little-endian float32."""
+"""The binary format of word2vec: a header line, then for each word its bytes, a space and d float32, little-endian."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_word2vec(
 ) -> Contents:
     """Read a word2vec .bin, gzipped or not."""
     codec = check_encoding(path, encoding)
-    gatherer = TableBuilder(path, unit="row", max_words=max_words, strict=strict)
+    builder = TableBuilder(path, unit="row", max_words=max_words, strict=strict)
     with Stream(path) as stream:
         start = stream.read(CHUNK_BYTES)
         line, _, rest = start.partition(b"\n")
@@ -41,16 +41,16 @@ def read_word2vec(
         check_dim(path, header.width)
         count = 0
         for words, rows in read_records(stream, rest, header.width):
-            gatherer.add(decode_words(words, rows, count + 1, codec), stream.progress)
+            builder.add(decode_words(words, rows, count + 1, codec), stream.progress)
             count += len(words)
-            if gatherer.full:
+            if builder.full:
                 break
-    words_, rows_, report = gatherer.finish(header.words)
+    words_, rows_, report = builder.finish(header.words)
     return Contents("word2vec", words_, rows_, report, None, header, compressed=stream.compressed)
 
 
 def write_word2vec(file: IO[bytes], words: list[str], rows: NDArray[np.float32]) -> None:
-    """Write as the word2vec tool does, with a newline after each vector. Words must be free of spaces."""
+    """Write as the word2vec tool does, with a newline after each vector. Words must not contain spaces."""
     file.write(b"%d %d\n" % rows.shape)
     for start in range(0, len(words), 4096):
         block = rows[start : start + 4096].astype("<f4", copy=False)
@@ -59,7 +59,7 @@ def write_word2vec(file: IO[bytes], words: list[str], rows: NDArray[np.float32])
 
 
 def read_records(stream: Stream, data: bytes, width: int) -> Iterator[tuple[list[bytes], NDArray[np.float32]]]:
-    """Words and rows of as many records as are whole; `data` are bytes read before. The file must end with a record."""
+    """Words and rows of all records. data: bytes read before. TableError if the file ends within a record."""
     count = 0
     while True:
         words, rows, used = split_records(data, width)
@@ -78,7 +78,7 @@ def read_records(stream: Stream, data: bytes, width: int) -> Iterator[tuple[list
 
 
 def split_records(data: bytes, width: int) -> tuple[list[bytes], NDArray[np.float32], int]:
-    """Words and rows (n, d) of the whole records in `data`, and the number of bytes they take."""
+    """Words and rows (n, d) of the complete records in `data`, and the number of bytes used."""
     words, vectors, position, size = [], [], 0, 4 * width
     view = memoryview(data)
     while (space := data.find(b" ", position)) >= 0 and space + 1 + size <= len(data):
@@ -90,7 +90,7 @@ def split_records(data: bytes, width: int) -> tuple[list[bytes], NDArray[np.floa
 
 
 def decode_words(words: list[bytes], rows: NDArray[np.float32], first: int, codec: str) -> ParsedRows:
-    """Words as text; those that are empty or not valid in the encoding are left out with their rows."""
+    """Decoded words with their rows. Words that are empty or invalid in the encoding become faults."""
     texts, good, faults = [], [], []
     for i, word in enumerate(words):
         try:

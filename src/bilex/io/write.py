@@ -1,4 +1,4 @@
-"""The one door for writing: the suffix names the format, and the file appears whole or not at all."""
+"""Write a table in any format, given by the suffix. The write is atomic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_contents(
     format: str | None = None,  # noqa: A002 (the name the user knows)
     dtype: str = "float32",
 ) -> None:
-    """Write a table as `format`, by default what the suffix of `path` says; `.gz` after it compresses text and .bin."""
+    """Write a table in `format` (default: by the suffix of `path`). A further suffix `.gz` compresses text and .bin."""
     name = choose_format(path, format)
     check_words(path, words, name)
     stored = convert(path, words, rows, name, dtype)
@@ -51,7 +51,7 @@ def write_contents(
 
 
 def choose_format(path: Path, name: str | None) -> str:
-    """The format to write, from its name or from the suffix of the path."""
+    """The format to write: the given name, or by the suffix of the path."""
     suffixes = path.suffixes[-2:]
     compressed = suffixes[-1:] == [".gz"]
     found = name or SUFFIXES.get((suffixes[:-1] if compressed else suffixes)[-1] if len(suffixes) > compressed else "")
@@ -64,7 +64,7 @@ def choose_format(path: Path, name: str | None) -> str:
 
 
 def check_words(path: Path, words: list[str], name: str) -> None:
-    """Refuse words that the format cannot hold, rather than write a file that reads back differently."""
+    """Refuse words that the format cannot hold. They would be read back differently."""
     for i, word in enumerate(words):
         if "\n" in word or not word:
             raise TableError(
@@ -84,7 +84,7 @@ def check_words(path: Path, words: list[str], name: str) -> None:
 
 
 def convert(path: Path, words: list[str], rows: NDArray[np.float32], name: str, dtype: str) -> NDArray[Any]:
-    """Rows in the dtype asked for, all of them finite."""
+    """The rows in the requested dtype. TableError if a row is not finite in it."""
     if dtype not in ("float32", "float16"):
         raise TableError(f"{path}: unknown dtype {dtype!r}; needed float32 or float16")
     if dtype == "float16" and name not in HALF_PRECISION:
@@ -102,7 +102,7 @@ def convert(path: Path, words: list[str], rows: NDArray[np.float32], name: str, 
 
 @contextmanager
 def open_atomically(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
-    """A file to write to that becomes `path` at the end; on any error the file that was there remains."""
+    """An open temporary file that is renamed to `path` at the end. On any error the old file remains."""
     try:
         with atomic_write(path) as temporary:
             if compress:

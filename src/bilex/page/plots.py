@@ -1,4 +1,4 @@
-"""Charts drawn as SVG, the same bytes for the same results. Needs the extra `plots`."""
+"""Draw charts as SVG. The same chart always gives the same bytes. Needs the extra `plots`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from bilex.page.charts import Chart, Line
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
-"""Of Okabe and Ito (2008), which people who see colours differently can tell apart; legible on light and on dark."""
+"""Palette of Okabe and Ito (2008), safe for colour-blind readers, and legible on light and dark backgrounds."""
 MARKERS = "osD^vPX"
 INK = "#0b0c0d"
-"""Stands for the colour of the text around the plot, and becomes `currentColor`."""
+"""Placeholder for the text colour of the page. It is replaced by `currentColor`."""
 WIDTH, HEIGHT = 4.2, 3.0
 STYLE = {
     "svg.fonttype": "none",
@@ -50,9 +50,9 @@ LABEL_OFFSETS = [
     for reach in (6, 14, 24, 36)
     for dx, dy, side in ((reach, 0, "left"), (-reach, 0, "right"), (0, reach, "center"), (0, -reach, "center"))
 ]
-"""Where the label of a point may stand, in points from it; tried in this order."""
+"""Possible offsets of a label from its point, in typographic points, in the order in which they are tried."""
 CONNECTOR_DISTANCE = 6
-"""A label that stands further off is joined to its point."""
+"""A label at a larger distance is connected to its point by a line."""
 
 
 def draw(chart: Chart) -> str:
@@ -68,12 +68,12 @@ def draw(chart: Chart) -> str:
 
 
 def require_matplotlib() -> None:
-    """Refuse to begin work whose plots could not be drawn."""
+    """Raise MissingExtraError if matplotlib is missing. To be called before long work."""
     _import("matplotlib")
 
 
 def inline(svg: str, name: str, title: str) -> str:
-    """An SVG file as part of a page: without its head and links, with ids of its own, and named for who cannot see."""
+    """An SVG file for use within a page: without XML header and links, with unique ids, and with an aria-label."""
     from bilex.page.markup import escape_html
 
     body = svg[svg.index("<svg") :]
@@ -91,7 +91,7 @@ def _import(module: str) -> Any:
 
 
 def _figure(chart: Chart) -> Figure:
-    """Panels in rows of two, all with the same labels in the same colours, and one legend below."""
+    """Panels in rows of two. A label has the same colour in all panels; one legend is below them."""
     panels = chart.panels
     columns = min(2, len(panels))
     rows = math.ceil(len(panels) / columns)
@@ -127,7 +127,7 @@ def _scale(axes: Axes, chart: Chart, values: list[float]) -> None:
 
 
 def _line(axes: Axes, line: Line, place: int, *, crowded: bool) -> Any:
-    """Colour and marker say which; both come round again where there are more lines than colours."""
+    """Draw a line with its own colour and marker. After the last colour both repeat, with another dash pattern."""
     colour, marker = COLOURS[place % MAX_LINES], MARKERS[place % MAX_LINES]
     dash = ("-", "--", ":")[place // MAX_LINES % 3]
     (drawn,) = axes.plot(
@@ -137,7 +137,7 @@ def _line(axes: Axes, line: Line, place: int, *, crowded: bool) -> Any:
 
 
 def _label_points(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
-    """Each label where it touches no label and no point, if there is such a place; else where it touches least."""
+    """Place each label where it overlaps no other label or point, or else where the overlap is smallest."""
     axes.margins(0.2, 0.12)
     figure.draw_without_rendering()
     frame = axes.get_window_extent()
@@ -172,7 +172,7 @@ def _marker_box(x: float, y: float, half: float = 4) -> Box:
 
 
 def _overlap_area(one: Box, other: Box) -> float:
-    """Common area of two boxes."""
+    """Area of the intersection of two boxes."""
     wide, high = (min(one[i + 2], other[i + 2]) - max(one[i], other[i]) for i in (0, 1))
     return wide * high if wide > 0 and high > 0 else 0.0
 

@@ -1,4 +1,4 @@
-"""Folders that somebody else may have made: nothing is read or written through links that lead out of them."""
+"""Protection against symbolic links in folders from others: a link must not lead out of its folder."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def check_inside(folder: Path, paths: Iterable[Path], *, kind: str | None = None) -> None:
-    """Refuse links that lead out of the folder, and all that is neither a file nor of the kind that is allowed."""
+    """Refuse symbolic links that lead out of the folder, and anything that is neither a file nor of the given kind."""
     for path in paths:
         if not os.path.lexists(path):
             continue
         if path.is_symlink() and not _resolves_inside(path, folder):
             raise AlignmentError(
-                f"{path}: this is a link that leads out of {folder}, where nothing is read or written; put what it "
-                "leads to in its place, or remove it"
+                f"{path}: this symbolic link leads out of {folder}, so it is not followed; replace it by a copy of its "
+                "target, or remove it"
             )
         if path.exists() and (found := file_kind(path)) not in (None, kind):
             raise AlignmentError(f"{path}: this is {found}, needed a file; remove it, or align again")
@@ -30,5 +30,5 @@ def check_inside(folder: Path, paths: Iterable[Path], *, kind: str | None = None
 def _resolves_inside(path: Path, folder: Path) -> bool:
     try:
         return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # links in a circle lead nowhere
+    except (OSError, RuntimeError):  # a cycle of links has no target
         return False

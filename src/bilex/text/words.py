@@ -1,4 +1,4 @@
-"""Words as callers hand them in, where a string is one word and never its characters, and as they are shown."""
+"""Words as callers pass them (a string is one word, never its characters), and as messages show them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_SHOWN_LENGTH = 40
-"""Characters of a word that are shown."""
+"""Characters of a word that messages show."""
 
 
 def word_list(words: str | Iterable[str], what: str = "words") -> list[str]:
-    """The words in a list; a string is one word."""
+    """A list of the words. A string is one word."""
     if isinstance(words, str):
         return [words]
     needed = "needed a string, or several such as ['dog', 'cat']"
@@ -29,11 +29,11 @@ def word_list(words: str | Iterable[str], what: str = "words") -> list[str]:
     return found
 
 
-def describe_value(thing: object) -> str:
-    """A thing for messages: its type, and its value if that is short."""
-    kind = type(thing).__name__
-    plain = isinstance(thing, str | bytes | int | float | tuple | list)
-    return "None" if thing is None else f"{reprlib.repr(thing)} ({kind})" if plain else f"a value of type {kind}"
+def describe_value(value: object) -> str:
+    """A value for messages: its type, and its text (shortened) if it is of a plain type."""
+    kind = type(value).__name__
+    plain = isinstance(value, str | bytes | int | float | tuple | list)
+    return "None" if value is None else f"{reprlib.repr(value)} ({kind})" if plain else f"a value of type {kind}"
 
 
 def quote(word: str) -> str:
@@ -42,5 +42,5 @@ def quote(word: str) -> str:
 
 
 def truncate(word: str) -> str:
-    """A word, or the beginning of one that is too long to be shown."""
+    """The word, or its beginning if it is too long to show."""
     return word if len(word) <= MAX_SHOWN_LENGTH else f"{word[:MAX_SHOWN_LENGTH]}..."
