@@ -4,7 +4,7 @@ import json
 import pytest
 
 import scaling
-from measuring import lines
+from measuring import read_lines
 
 USUAL = {"words": 500, "dim": 300, "pairs": 5000, "threads": 2}
 
@@ -26,11 +26,11 @@ def test_what_two_axes_share_is_measured_once():
 
 
 def test_a_point_is_added_as_a_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(scaling, "own_process", lambda *_: {"train_seconds": 2.0})
+    monkeypatch.setattr(scaling, "run_script", lambda *_: {"train_seconds": 2.0})
     output = tmp_path / "points.jsonl"
     for words in (1, 2):
         scaling.add(output, {"threads": 1, "words": words})
-    assert [known["words"] for known in lines(output)] == [1, 2]
+    assert [known["words"] for known in read_lines(output)] == [1, 2]
     assert json.loads(output.read_text().splitlines()[0])["train_seconds"] == 2.0
     assert list(tmp_path.iterdir()) == [output]
 
