@@ -42,7 +42,7 @@ def check_json(text: str) -> Any:
 
 
 MAX_MESSAGE_LENGTH = 50_000
-"""Characters of a message: it may be made of escapes."""
+"""Maximum length of a message in characters. Escapes make messages long."""
 
 
 def check_text(text: str) -> None:
@@ -50,6 +50,6 @@ def check_text(text: str) -> None:
     if not text.strip():
         raise WrongError("a message without words")
     if len(text) > MAX_MESSAGE_LENGTH:
-        raise WrongError(f"a message without end: {len(text):,} characters")
+        raise WrongError(f"a message that is too long: {len(text):,} characters")
     if found := {character for character in text if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")}:
         raise WrongError(f"a message holds {', '.join(map(ascii, sorted(found)))}: {text[:300]!a}")

@@ -54,7 +54,7 @@ VALUES: list[Any] = [
 ]
 DEEP = "deep nesting goes here"
 MAX_INPUT_BYTES = 12 << 20
-"""Bytes of an input: more would be a matter of its size, and not of its damage."""
+"""Maximum size of an input. A larger one would test its size rather than its damage."""
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 

@@ -145,7 +145,7 @@ def _use_file(corpus: Corpus, folder: Path, rng: Random) -> None:
         _align_with(table, corpus, rng)
 
 
-PIECEWISE = ("text.CHUNK", "word2vec.CHUNK", "npy.BLOCK", "arrays.BLOCK_ROWS", "native.BLOCK")
+PIECEWISE = ("text.CHUNK_BYTES", "word2vec.CHUNK_BYTES", "npy.BLOCK_BYTES", "arrays.BLOCK_ROWS", "native.BLOCK_ROWS")
 SMALL = 100_000
 """Bytes of a file that is read in pieces of a few."""
 

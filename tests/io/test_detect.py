@@ -149,7 +149,7 @@ def test_unknown_format(tmp_path):
 def test_pipes_and_devices_are_refused_at_once(tmp_path, name):
     """To open a pipe into which nobody writes would wait without end."""
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(TableError, match=r"pipe: this is a pipe, .* write it to a file") as found:
+    with pytest.raises(TableError, match=r"pipe: this is a pipe, .* write the table to a file") as found:
         read_contents(tmp_path / "pipe", format=name)
     assert "disk" not in str(found.value)
     with pytest.raises(TableError, match="zero: this is a device"):
