@@ -1,8 +1,7 @@
-"""VecMap unsupervised, RCSLS and Procrustes refinement in dense NumPy, to be compared with.
+"""VecMap unsupervised, RCSLS and Procrustes refinement in dense NumPy, as baselines for `dense_numpy.py`.
 
-The algorithms as their papers describe them, with whole matrices of scores in float32 and `np.partition`, each matrix
-used for as much as it is good for. VecMap begins with the profiles of `bilex`, which are more work than the published
-ones.
+The algorithms follow their papers, with complete score matrices in float32 and `np.partition`. Each matrix is reused
+as often as possible. VecMap begins with the similarity profiles of `bilex`, which cost more than the published ones.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ FIRST = 4000
 
 
 def dense_rcsls(method: RCSLS, x: Array, z: Array, pairs: Array) -> Array:
-    """Steps along the gradient of the CSLS criterion from the Procrustes map; halved where the loss has risen."""
+    """Gradient descent on the CSLS loss from the Procrustes map. The step is halved when the loss rises."""
     x_d, z_d = x[pairs[:, 0]], z[pairs[:, 1]]
     w, rate, before = dense_procrustes(x_d, z_d), method.learning_rate, np.inf
     for _ in range(method.iterations):
@@ -42,14 +41,14 @@ def dense_rcsls(method: RCSLS, x: Array, z: Array, pairs: Array) -> Array:
 
 
 def nearest(queries: Array, keys: Array, rows: Array | None = None) -> tuple[Array, Array]:
-    """Means of the K largest products of each query, and of the rows that these keys have (in another space)."""
+    """Mean of the K largest products of each query, and mean of the rows of these keys (in another space)."""
     scores = queries @ keys.T
     places = np.argpartition(scores, -K, axis=1)[:, -K:]
     return np.take_along_axis(scores, places, 1).mean(1), (keys if rows is None else rows)[places].mean(1)
 
 
 def dense_refinement(method: ProcrustesRefinement, x: Array, z: Array, pairs: Array) -> Array:
-    """Procrustes, mutual neighbours by CSLS, Procrustes ...; the map with the highest mean cosine of translations."""
+    """Alternate Procrustes and mutual CSLS neighbours. Returns the map with the highest mean cosine of translations."""
     unit_z, most, best = z / norms(z), method.induction.max_rank, -np.inf
     for _ in range(method.rounds + 1):
         w = dense_procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
@@ -68,7 +67,7 @@ def dense_refinement(method: ProcrustesRefinement, x: Array, z: Array, pairs: Ar
 
 
 def dense_self_learning(x: Array, z: Array, schedule: Sequence[Stage]) -> Array:
-    """VecMap's pairs without a dictionary: from similar profiles, in stages of (words, probability, rounds)."""
+    """Pairs of unsupervised VecMap, from similar profiles. schedule: stages of (words, probability, rounds)."""
     rng, pairs = np.random.default_rng(0), dense_start(x, z)
     for words, keep, rounds in schedule:
         pairs = dense_rounds(x[:words], z[:words], pairs, rounds, keep, rng)
@@ -76,12 +75,12 @@ def dense_self_learning(x: Array, z: Array, schedule: Sequence[Stage]) -> Array:
 
 
 def dense_start(x: Array, z: Array) -> Array:
-    """Pairs of the words with the most similar profiles."""
+    """Initial pairs: the words with the most similar profiles."""
     return best_pairs(profiles(x[:FIRST]) @ profiles(z[:FIRST]).T, 1.0, np.random.default_rng(0))
 
 
 def dense_rounds(x: Array, z: Array, pairs: Array, rounds: int, keep: float, rng: np.random.Generator) -> Array:
-    """Rounds of a map and of pairs: the last pairs."""
+    """Rounds of self-learning: fit a map, then induce pairs. Returns the last pairs."""
     for _ in range(rounds):
         pairs = best_pairs((x @ dense_procrustes(x[pairs[:, 0]], z[pairs[:, 1]])) @ z.T, keep, rng)
     return pairs
@@ -97,7 +96,7 @@ def best_pairs(scores: Array, keep: float, rng: np.random.Generator) -> Array:
 
 
 def best_column(scores: Array, penalty: Array, keep: float, rng: np.random.Generator) -> Array:
-    """The best column of each row, by CSLS, among those that chance lets it look at."""
+    """The best column of each row by CSLS, among a random selection (each score is kept with probability `keep`)."""
     adjusted = scores - penalty / 2
     if keep < 1:
         adjusted *= rng.random(adjusted.shape, dtype=np.float32) < keep
@@ -105,7 +104,7 @@ def best_column(scores: Array, penalty: Array, keep: float, rng: np.random.Gener
 
 
 def mean_of_largest(scores: Array) -> Array:
-    """Of each row."""
+    """Mean of the K largest scores of each row."""
     return np.partition(scores, -K, axis=1)[:, -K:].mean(1)
 
 
@@ -116,7 +115,7 @@ def dense_procrustes(x: Array, z: Array) -> Array:
 
 
 def profiles(x: Array) -> Array:
-    """Sorted rows of U S^p Uᵀ, within bands of ranks, for three powers, and a code of the rank."""
+    """Similarity profiles: sorted rows of U S^p Uᵀ, within bands of ranks, for three powers p, and a rank code."""
     u, s, _ = np.linalg.svd(x, full_matrices=False)
     parts = [normalized(np.hstack(sorted_bands((u * s**power) @ u.T))) for power in POWERS]
     rows = np.hstack([normalized(np.hstack(parts)), _rank_code(len(x)).numpy()])
@@ -124,7 +123,7 @@ def profiles(x: Array) -> Array:
 
 
 def sorted_bands(similarities: Array) -> list[Array]:
-    """Each with the same weight."""
+    """Sorted similarities of each band of ranks. All bands have the same weight."""
     bands = np.split(similarities, [edge for edge in BANDS if edge < len(similarities)], axis=1)
     return [np.sort(band, axis=1) / np.float32(band.shape[1] ** 0.5) for band in bands]
 

@@ -1,23 +1,24 @@
-"""VecMap unsupervised, RCSLS and Procrustes refinement against dense NumPy versions of the same algorithms: seconds.
+"""Run time of VecMap unsupervised, RCSLS and Procrustes refinement, compared with dense NumPy versions.
 
     python benchmarks/dense_numpy.py [--methods vecmap_unsupervised,rcsls,procrustes_refinement] [--direction en-fr]
         [--words N] [--rounds 3] [--threads 2] [--repeat 3] [--json]
 
-The dense versions (`dense.py`) are the algorithms as their papers describe them, with whole matrices of scores. Both
-begin with the same normalized tables and the same pairs and have the same settings, our defaults; they take turns, and
-the least of several runs counts. Tables: en-fr, 20,000 by 19,994 words.
+The dense versions (`dense.py`) follow the papers, with complete score matrices. Both versions start from the same
+normalized tables and pairs, with the same settings (our defaults). Runs alternate, and the shortest of several counts.
+Tables: en-fr, 20,000 by 19,994 words.
 
-RCSLS: ten iterations; ours searches the neighbours of a word in several pairs once. Procrustes refinement: six rounds,
-with the criterion that chooses one. Both versions give the same map, up to rounding; the relative difference is told.
+RCSLS: ten iterations. Our version searches the neighbours of a word once, even if it is in several pairs. Procrustes
+refinement: six rounds, with the criterion that selects the best. Both versions give the same map up to rounding; the
+relative difference is printed.
 
-VecMap unsupervised: the self-learning, from two tables to pairs. The dense version begins with the same profiles and
-has as many rounds as ours, among as many words, with the same probability to look at a score. Chance differs; how many
-of the pairs that they end with are the same is told, and that one round without chance finds the same is checked.
+VecMap unsupervised: self-learning, from two tables to pairs. The dense version has the same initial profiles, the same
+number of rounds and words, and the same dropout probabilities. Random numbers differ: the share of equal final pairs is
+printed. One round without dropout must give the same pairs in both versions.
 
-The published schedule has rounds among 20,000 words from the first on, and doubles the probability, 0.1 at first, when
-the objective has not grown by 1e-6 for 50 rounds: at least 250 rounds for five probabilities, which would take the
-dense version an hour. Some such rounds (--rounds) of both versions are timed, and ours whole is compared with the time
-that 250 would take.
+The published schedule uses 20,000 words from the first round on. It doubles the keep probability, 0.1 at first, when
+the objective has not grown by 1e-6 for 50 rounds. So there are at least 250 rounds for five probabilities, which would
+take the dense version an hour. Only some of these rounds (--rounds) are timed, for both versions, and our complete run
+is compared with the time that 250 dense rounds would take.
 
 The exit code is 1 below 3 times faster, with 250 published rounds below 4, or where the results differ.
 """
@@ -34,7 +35,7 @@ from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import Normalizer
 from dense import K, best_pairs, dense_rcsls, dense_refinement, dense_rounds, dense_self_learning, dense_start
-from measuring import Target, begin, best_of, options, report, timed
+from measuring import Target, best_of, make_parser, parse_arguments, report, time_call
 from open_directions import DIRECTIONS
 
 if TYPE_CHECKING:
@@ -90,12 +91,12 @@ class Problem(NamedTuple):
 
 def main() -> int:
     """Compare the methods asked for."""
-    parser = options(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--methods", default=",".join(COMPARE))
     parser.add_argument("--direction", default="en-fr")
     parser.add_argument("--words", type=int, help="of each table; all, unless it is given")
     parser.add_argument("--rounds", type=int, default=3, help="of the published schedule of VecMap that are timed")
-    args = begin(parser)
+    args = parse_arguments(parser)
     figures: dict[str, Any] = {}
     targets: list[Target] = []
     for name in args.methods.split(","):
@@ -146,7 +147,7 @@ def compare_vecmap(problem: Problem, args: argparse.Namespace) -> tuple[dict[str
             "dense": lambda: kept.update(dense=dense_self_learning(x, z, schedule)),
         },
     )
-    first, start = timed(lambda: dense_start(x, z))
+    first, start = time_call(lambda: dense_start(x, z))
     rng, rounds = np.random.default_rng(0), args.rounds
     each = best_of(
         args.repeat,

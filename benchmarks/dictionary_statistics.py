@@ -1,4 +1,4 @@
-"""The paper's two tables of dictionary statistics, counted from the MUSE files, beside the paper's figures.
+"""The two tables of dictionary statistics in the RAPO paper, counted again from the MUSE files.
 
     python benchmarks/dictionary_statistics.py [--json]
 
@@ -24,7 +24,7 @@ MUSE = SHARED / "data" / "dictionaries" / "muse"
 
 @dataclass(frozen=True)
 class Statistics:
-    """One column of the paper's tables; unique words are those of train and test together."""
+    """One column of the paper's tables. Unique words are counted over train and test together."""
 
     train: int
     test: int
@@ -86,19 +86,19 @@ def main() -> None:
 
 
 def count(folder: Path, direction: str) -> Statistics:
-    """Statistics of one direction's train and test files; every line is a pair there, none a comment."""
+    """Statistics of the train and test files of one direction. Every line is a pair; there are no comments."""
     train, test = (Lexicon.read(folder / f"{direction}.{part}.txt", comment=None) for part in ("0-5000", "5000-6500"))
     both = train.union(test)
     return Statistics(len(train), len(test), len(both.sources), len(both.swapped().sources))
 
 
 def agreeing(counted: dict[str, Statistics]) -> list[str]:
-    """Directions whose four figures are all the paper's."""
+    """Directions for which all four figures agree with the paper."""
     return [direction for table in PAPER.values() for direction in table if counted[direction] == table[direction]]
 
 
 def compared(counted: dict[str, Statistics]) -> dict[str, Any]:
-    """Counted and published figures of each direction, and the differences other than zero."""
+    """Counted and published figures of each direction, and the nonzero differences."""
     result: dict[str, Any] = {}
     for title, table in PAPER.items():
         for direction, paper in table.items():
@@ -109,7 +109,7 @@ def compared(counted: dict[str, Statistics]) -> dict[str, Any]:
 
 
 def table_text(paper: dict[str, Statistics], counted: dict[str, Statistics]) -> str:
-    """One table as aligned text, a row for each figure and a column for each direction."""
+    """One table as aligned text: one row per figure, one column per direction."""
     rows = [["", *paper]]
     for key, label in ROWS.items():
         rows.append([label, *(_cell(getattr(counted[d], key), getattr(paper[d], key)) for d in paper)])

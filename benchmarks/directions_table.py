@@ -1,19 +1,19 @@
-"""P@1 of systems on the open directions: honest protocol, mean and spread over random seeds.
+"""P@1 of systems on the open directions: mean and standard deviation over random seeds.
 
     python benchmarks/directions_table.py OUTPUT.jsonl [--systems "vecmap,rcsls,rapo"] [--directions en-fr,en-fi]
         [--rng-seeds 0,1,2] [--pairs 500] [--threads 2] [--published]
 
-A system is a method with settings, such as "rapo activation=tanh". With --pairs it gets only so many pairs of the train
-dictionary, of different source words, drawn by the seed; a method that needs no dictionary gets none.
+A system is a method with settings, such as "rapo activation=tanh". With --pairs it is trained on this many pairs of the
+train dictionary, with different source words, sampled with the seed. An unsupervised method gets no dictionary.
 
-Each run is one line of OUTPUT; runs that are in it already are not done again, so that a table can be interrupted,
-extended, or made by two processes that share the file. With no systems, nothing is run. In the end the table of all
-that is in OUTPUT is printed, in Markdown; with --published the figures of the paper of RAPO stand below those of the
-same system. These are of other vectors (fastText, Wikipedia) and other tables; bilex.bench has them all.
+Each run is one line of OUTPUT. Runs that are in the file are not repeated, so a table can be interrupted and extended,
+or computed by two processes that share the file. Without systems nothing is run. At the end all results in OUTPUT are
+printed as a Markdown table. With --published, figures of the RAPO paper stand below the same system. They are for other
+vectors (fastText, Wikipedia) and other tables; bilex.bench has all of them.
 
-A method that makes choices holds a tenth of the source words of train out for them; the others train on all of it. The
-test dictionary is only evaluated on. A run that is refused, because it did not converge, is a line without scores. A
-method that draws no random numbers is run with one seed.
+A method with model selection holds out a tenth of the source words of train; all others train on the whole dictionary.
+The test dictionary is only used for evaluation. A run that did not converge is a line without scores. A deterministic
+method is run with one seed only.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ import torch
 from bilex import AlignmentError, align, get_method
 from bilex.bench.inputs import some_pairs
 from bilex.bench.report.published import published
-from measuring import add_line, lines
+from measuring import add_line, read_lines
 from open_directions import DIRECTIONS
 
 
 def main() -> None:
-    """Run what is missing, print what there is."""
+    """Do the missing runs, and print all results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path)
     parser.add_argument("--systems", default="", help="separated by commas")
@@ -50,15 +50,15 @@ def main() -> None:
         for direction in args.directions.split(","):
             for system in filter(None, args.systems.split(",")):
                 run(args.output, system, direction, rng_seed, args.pairs)
-    print_table(lines(args.output), published() if args.published else {})
+    print_table(read_lines(args.output), published() if args.published else {})
 
 
 def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | None) -> None:
-    """Do one run, unless it is there already, and add its line."""
+    """Do one run unless OUTPUT has it, and append its line."""
     name, *settings = system.split()
     method = get_method(name, dict(setting.split("=", 1) for setting in settings))
     rng_seed = rng_seed if method.uses_dev or not method.needs_pairs or pairs is not None else 0
-    if any(_key(known) == (system, pairs, direction, rng_seed) for known in lines(output)):
+    if any(_key(known) == (system, pairs, direction, rng_seed) for known in read_lines(output)):
         return
     source, target = DIRECTIONS[direction].load()
     train = DIRECTIONS[direction].train() if method.needs_pairs else None
@@ -84,7 +84,7 @@ def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | N
 
 
 def print_table(records: list[dict[str, Any]], beside: dict[str, dict[str, float]]) -> None:
-    """Systems by directions: mean P@1, and the standard deviation where there are several seeds."""
+    """Table of systems by directions: mean P@1, with the standard deviation if there are several seeds."""
     systems = list(dict.fromkeys(_label(record) for record in records))
     directions = [name for name in DIRECTIONS if any(record["direction"] == name for record in records)]
     print(f"| P@1 | {' | '.join(directions)} | mean | seconds |")

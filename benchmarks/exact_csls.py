@@ -1,12 +1,12 @@
-"""Exact CSLS of few queries from a part of the penalties, against all penalties; the answers must be the same.
+"""Exact CSLS for few queries: computing only the penalties that matter, compared with computing all of them.
 
     python benchmarks/exact_csls.py [--words 200000] [--queries 1500] [--threads 2] [--repeat 3] [--json]
 
-Russian vectors against other Russian vectors (`ru`, `ru-news`), mapped by Procrustes from words that both have: the
-first 5,000 of them are the train dictionary, the next ones the queries. Each answer begins with no penalty known.
-Seconds are those of the clock and, since machines are busy, of the processor, the least of several runs. Memory is the
-growth of the resident set (Linux only). The exit code is 1 if an answer differs, below 8 times faster for top-1 or 4
-for top-10 (by the clock), or above 2 GB.
+Data: Russian vectors and other Russian vectors (`ru`, `ru-news`), aligned by Procrustes on words that both tables have.
+The first 5,000 of these are the train dictionary, the next ones the queries. No penalty is cached at the start of a
+call. Times are wall-clock and processor seconds, the shortest of several runs. Memory is the growth of the resident set
+(Linux only). The exit code is 1 if an answer differs, if the speedup is below 8 for top-1 or 4 for top-10 (wall clock),
+or if more than 2 GB are used.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import torch
 
 from bilex import align
 from bilex.retrieval import CSLS
-from measuring import Target, begin, growth, options, report
-from open_directions import two_russians
+from measuring import Target, make_parser, memory_growth, parse_arguments, report
+from open_directions import load_russian_pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
     Ask = Callable[[Index], tuple[Tensor, ...]]
 
-LEAST = {"top 1": 8, "top 10": 4}
-"""So many times faster it should be."""
+MIN_SPEEDUPS = {"top 1": 8, "top 10": 4}
+"""Required speedup (wall clock)."""
 
 
 def main() -> int:
     """Compare, and print the times, ratios and counts."""
-    parser = options(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--queries", type=int, default=1500)
-    args = begin(parser)
+    args = parse_arguments(parser)
     x, z, pairs = mapped(args.words, args.queries)
     queries, gold = x[pairs[:, 0]], pairs[:, 1:]
     asks: dict[str, Ask] = {
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def compare(x: Tensor, z: Tensor, asks: dict[str, Ask], repeat: int) -> tuple[dict[str, Any], list[Target]]:
-    """Times of the parts, then of the whole, with whatever they find."""
+    """Times with some penalties and with all, and whether the answers agree."""
     figures: dict[str, Any] = {}
     targets: list[Target] = []
     parts, most = {}, 0
@@ -75,34 +75,34 @@ def compare(x: Tensor, z: Tensor, asks: dict[str, Ask], repeat: int) -> tuple[di
         figures[f"{name}: ratio (s, cpu s)"] = ratio
         same = all(torch.equal(a, b) for a, b in zip(answer, expected, strict=True))
         targets.append(Target(f"CSLS {name}: the same answers (1)", float(same), at_least=1))
-        if name in LEAST:
-            targets.append(Target(f"CSLS {name}: times faster", ratio[0], at_least=LEAST[name]))
+        if name in MIN_SPEEDUPS:
+            targets.append(Target(f"CSLS {name}: times faster", ratio[0], at_least=MIN_SPEEDUPS[name]))
     targets.append(Target("CSLS: peak memory (GB)", round(most / 1e9, 3), at_most=2))
     return figures, targets
 
 
 def mapped(words: int, queries: int) -> tuple[Tensor, Tensor, Tensor]:
     """Both tables in the shared space, and the rows of the queries with those of their translations."""
-    world = two_russians(words, test=queries)
+    world = load_russian_pair(words, test=queries)
     alignment = align(world.source, world.target, world.train, method="procrustes", measured=False)
     indexed = world.test.index(world.source, world.target)
     return alignment.source_rows, alignment.target_rows, torch.tensor([(i, indexed.gold[i][0]) for i in indexed.gold])
 
 
 def best(make: Callable[[], Index], run: Ask, repeat: int) -> tuple[Index, Any, list[float], int]:
-    """The last index, what a call with it returns, its least seconds by clock and processor, its greatest memory."""
+    """The last index, the result of a call, its shortest wall-clock and processor time, and its peak memory."""
     least, most = [float("inf")] * 2, 0
     for _ in range(repeat):
         index, result = make(), []
         clock, processor = time.perf_counter(), time.process_time()
-        most = max(most, growth(lambda index=index, result=result: result.append(run(index))))
+        most = max(most, memory_growth(lambda index=index, result=result: result.append(run(index))))
         took = time.perf_counter() - clock, time.process_time() - processor
         least = [min(pair) for pair in zip(least, took, strict=True)]
     return index, result[0], least, most
 
 
 def shown(numbers: list[float]) -> list[float]:
-    """Rounded, to read."""
+    """Rounded numbers."""
     return [round(number, 2) for number in numbers]
 
 

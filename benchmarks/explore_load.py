@@ -1,15 +1,14 @@
-"""The server of `bilex explore` under load: many clients that translate random words, each as fast as it is answered.
+"""Load test of the `bilex explore` server: many clients translate random words as fast as they are answered.
 
     python benchmarks/explore_load.py RUN [--requests 5000] [--clients 32] [-n 10] [--json]
     python benchmarks/explore_load.py RUN --make-russian 200000
     python benchmarks/explore_load.py RUN --make-random 200000 --dim 300
 
-It starts the server on the run, waits until its lexicon is prepared (`--no-wait`: only until it translates), warms it
-up, and prints the times of the requests, errors, requests per second, and, on Linux, the server's processor time and
-its resident memory before and after. With `-n` above 10, which is more than is kept of each word, every request is a
-search.
-`--make-russian` first writes a run: Russian vectors against other Russian vectors (`ru`, `ru-news`) of so many words,
-mapped by Procrustes. `--make-random` does the same with random vectors.
+Starts the server on the run, waits until its lexicon is ready (with `--no-wait` only until it can translate), warms it
+up, and prints request times, errors, requests per second and, on Linux, processor time and resident memory of the
+server before and after. The server caches 10 translations per word, so with `-n` above 10 every request is a search.
+`--make-russian` first writes a run: Russian vectors against other Russian vectors (`ru`, `ru-news`) with this many
+words, aligned by Procrustes. `--make-random` does the same with random vectors.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from bilex import EmbeddingTable
 
 
 def main() -> None:
-    """Print what the clients saw."""
+    """Run the load test, and print its figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--requests", type=int, default=5000)
@@ -60,7 +59,7 @@ def main() -> None:
 
 
 def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
-    """Warm up, then all requests."""
+    """Warm up the server, then send all requests."""
     words = EmbeddingTable.read(args.run / "source.safetensors").words
     chosen = random.Random(0).choices(words, k=args.requests)
     asyncio.run(load(url, paths(args.path, chosen[: args.clients * 4], args.n), args.clients))
@@ -74,7 +73,7 @@ def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
         "request": f"{args.path}, n={args.n}",
         "requests": args.requests,
         "clients": args.clients,
-        **{f"p{share} (ms)": round(1000 * at(times, share / 100), 1) for share in (50, 95, 99)},
+        **{f"p{share} (ms)": round(1000 * percentile(times, share / 100), 1) for share in (50, 95, 99)},
         "slowest (ms)": round(1000 * times[-1], 1),
         "errors": errors,
         "requests per second": round(args.requests / seconds, 1),
@@ -84,19 +83,19 @@ def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def at(times: list[float], share: float) -> float:
-    """The time within which that share of the requests was answered."""
+def percentile(times: list[float], share: float) -> float:
+    """The percentile of the request times for a share between 0 and 1."""
     return times[min(len(times) - 1, int(share * len(times)))]
 
 
 def paths(path: str, words: list[str], n: int) -> list[str]:
-    """What is asked for."""
+    """The paths to request."""
     name = "text" if path == "complete" else "word"
     return [f"/api/{path}?{name}={quote(word, safe='')}&side=source&n={n}" for word in words]
 
 
 async def load(url: str, asked: list[str], clients: int) -> tuple[list[float], int]:
-    """All requests, by so many clients at a time: the times, and how many were not answered with 200."""
+    """Send all requests from several clients: the times, and the number of answers other than 200."""
     place, waiting = urlsplit(url), asked[::-1]
     times: list[float] = []
     errors = 0
@@ -118,14 +117,14 @@ async def load(url: str, asked: list[str], clients: int) -> tuple[list[float], i
 
 
 async def status(reader: asyncio.StreamReader) -> int:
-    """Read one answer, and give its status."""
+    """Read one answer, and return its status."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     await reader.readexactly(int(head.split("content-length:")[1].split("\r\n")[0]))
     return int(head.split()[1])
 
 
 def wait_until_ready(url: str, *, lexicon: bool) -> None:
-    """Until it translates, or until the whole lexicon is there."""
+    """Wait until the server can translate, or until its whole lexicon is ready."""
     while True:
         with urllib.request.urlopen(f"{url}api/status") as answer:
             told = json.load(answer)
@@ -138,7 +137,7 @@ def wait_until_ready(url: str, *, lexicon: bool) -> None:
 
 
 def resident(pid: int) -> float | None:
-    """The memory that a process has now, in megabytes."""
+    """Resident memory of a process, in megabytes."""
     path = Path(f"/proc/{pid}/status")
     if not path.exists():
         return None
@@ -146,7 +145,7 @@ def resident(pid: int) -> float | None:
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has used of all cores, which other work on the machine hardly changes; 0 where it is not told."""
+    """Processor time of a process over all cores, or 0 if the system does not tell. Hardly depends on other load."""
     path = Path(f"/proc/{pid}/stat")
     if not path.exists():
         return 0.0
@@ -155,16 +154,16 @@ def processor_seconds(pid: int) -> float:
 
 
 def make_russian(folder: Path, words: int) -> None:
-    """A run of real words."""
+    """Write a run with real words."""
     from bilex import align
-    from open_directions import two_russians
+    from open_directions import load_russian_pair
 
-    world = two_russians(words)
+    world = load_russian_pair(words)
     align(world.source, world.target, world.train, method="procrustes").save(folder)
 
 
 def make_random(folder: Path, words: int, dim: int) -> None:
-    """A run of random words: two languages that are turned against each other, with noise."""
+    """Write a run with random vectors: the target table is a rotation of the source table, with noise."""
     import numpy as np
 
     from bilex import Lexicon, align

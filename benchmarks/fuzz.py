@@ -1,16 +1,16 @@
-"""Damaged files of every kind, and what a user would do with them: is there a traceback, a hang, a number that is none?
+"""Fuzzing: use damaged files as a user would, and look for tracebacks, hangs and numbers that are not finite.
 
     python benchmarks/fuzz.py [--rng-seed 0] [--inputs N | --seconds 600] [--jobs 2] [--target NAME ...]
         [--seconds-each 10] [--megabytes 256] [--folder build/fuzz]
     python benchmarks/fuzz.py --replay FILE
 
-Small run folders, checkpoints, decisions, tables and dictionaries of every format are made once. An input is some of
-them, damaged by what knows their form (JSON, safetensors, .npz, SQLite, lines) or does not. It has to be refused by an
-error of bilex, in a message that can be printed, or to give finite numbers, without a warning, within the time and the
-memory. Anything else is a fault: its inputs (three of each fault) are kept in FOLDER/faults, for --replay to
-do the same again and show where it ends. The exit code is 1 if there was any.
+Valid small files are made once: run folders, checkpoints, decisions, tables and dictionaries of every format. An input
+is a few of them, damaged by mutators that know the format (JSON, safetensors, .npz, SQLite, lines) or by generic ones.
+bilex must refuse it with a BilexError and a printable message, or give finite numbers without a warning, within the
+limits of time and memory. Anything else is a fault. Three inputs of each fault are saved in FOLDER/faults; --replay
+runs one again and shows the traceback. The exit code is 1 if there was a fault.
 
-Inputs depend on the seed, their number and the targets alone. Linux only: memory is measured by /proc.
+Inputs depend only on the seed, their number and the targets. Linux only: memory is measured with /proc.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from fuzzing.workers import Limits, Outcome, Worker, answered, make_input, try_i
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EACH = 3
-"""Inputs that are kept of a fault."""
+EXAMPLES_PER_FAULT = 3
+"""Inputs that are saved for each fault."""
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Try inputs, or one again."""
+    """Try many inputs, or replay one."""
     args = parse(arguments)
     limits = Limits(args.seconds_each, args.megabytes << 20)
     with corpus() as made:
@@ -76,7 +76,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 @contextmanager
 def corpus() -> Iterator[Corpus]:
-    """Good files, in memory where there is such a folder; made in a process of their own, which leaves no threads."""
+    """Valid files, in a memory file system if there is one. They are made in a subprocess, which leaves no threads."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="bilex-fuzz-", dir=memory if memory.is_dir() else None) as name:
         os.environ["BILEX_FUZZ"] = name
@@ -89,7 +89,7 @@ def corpus() -> Iterator[Corpus]:
 
 
 def fuzz(made: Corpus, args: argparse.Namespace, limits: Limits) -> int:
-    """Let the workers work, take their faults, and say what came of it."""
+    """Run the workers, collect their faults, and print the result."""
     started, names = time.monotonic(), args.target or list(TARGETS)
     faults = Faults(args.folder / "faults")
 
@@ -115,7 +115,7 @@ def fuzz(made: Corpus, args: argparse.Namespace, limits: Limits) -> int:
 
 
 def take(worker: Worker, made: Corpus, rng_seed: int, names: list[str], limits: Limits, faults: Faults) -> None:
-    """Take what a worker has found; if its process has died, that is a fault, too, and another goes on."""
+    """Collect the results of a worker. If its process has died, that is a fault, and a new process replaces it."""
     faults.take(worker)
     if (ending := worker.died(limits)) is not None:
         faults.take(worker)
@@ -127,7 +127,7 @@ def take(worker: Worker, made: Corpus, rng_seed: int, names: list[str], limits: 
 
 
 class Faults:
-    """What was found, and the files for --replay."""
+    """The faults found, and their inputs for --replay."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -136,17 +136,17 @@ class Faults:
         self._details: dict[str, str] = {}
 
     def take(self, worker: Worker) -> None:
-        """Everything that a worker has sent."""
+        """Add all results that a worker has sent."""
         while (found := answered(worker.received)) is not None:
             self.add(*found)
 
     def add(self, given: Input, outcome: Outcome) -> None:
-        """Count a fault; keep its input if there are few of it."""
+        """Count a fault. Save its input if it is among the first of this fault."""
         assert outcome.fault is not None
         self._counts[outcome.fault] += 1
         kept = self._kept.setdefault(outcome.fault, [])
         self._details.setdefault(outcome.fault, outcome.details)
-        if len(kept) < EACH:
+        if len(kept) < EXAMPLES_PER_FAULT:
             self._folder.mkdir(parents=True, exist_ok=True)
             known = sha256(outcome.fault.encode()).hexdigest()[:8]
             path = self._folder / f"{given.target}-{known}-{given.rng_seed}-{given.number}.json"
@@ -154,7 +154,7 @@ class Faults:
             kept.append(path)
 
     def print(self) -> int:
-        """A line for each fault, most frequent first; the exit code."""
+        """Print one line per fault, most frequent first, and return the exit code."""
         for fault, count in self._counts.most_common():
             last = self._details[fault].strip().split("\n")[-1][:160]
             print(f"FAULT {count:6,} x {fault}: {last}\n      --replay {self._kept[fault][0]}")
@@ -163,7 +163,7 @@ class Faults:
 
 
 def print_counts(workers: list[Worker], seconds: float) -> None:
-    """Inputs of each target, how many were refused, and how many a worker tries in a second."""
+    """Print for each target the number of inputs, the number refused, and the inputs per second and worker."""
     print(f"{'target':20}{'inputs':>10}{'refused':>10}{'a second':>10}")
     for name in TARGETS:
         tried = sum(worker.counts[name][0] for worker in workers)
@@ -176,7 +176,7 @@ def print_counts(workers: list[Worker], seconds: float) -> None:
 
 
 def replay(path: Path, made: Corpus, limits: Limits) -> int:
-    """Try a kept input again, and show where it ends."""
+    """Run a saved input again, and show the traceback."""
     outcome = try_input(Input.load(path), made, made.folder.parent / "replayed", limits)
     print(outcome.details, file=sys.stderr)
     print(outcome.fault or ("refused, as it should be" if outcome.refused else "a result, as it should be"))

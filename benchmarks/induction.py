@@ -1,20 +1,19 @@
-"""The whole lexicon, mutual and exact, against the bare matrix products that it takes.
+"""Exact mutual induction of a whole lexicon, compared with the bare matrix products that it needs.
 
     python benchmarks/induction.py [--words 200000] [--threads 2] [--repeat 3] [--json]
 
-Russian vectors against other Russian vectors (`ru`, `ru-news`), mapped by Procrustes from 5,000 words that both have.
-`Alignment.induce(mutual=True)` begins with no penalty known and ends with the list of entries. For n by m words, of
-which h are the best target of somebody, the searches are
+Data: Russian vectors and other Russian vectors (`ru`, `ru-news`), aligned by Procrustes on 5,000 shared words.
+`Alignment.induce(mutual=True)` starts without cached penalties and ends with the list of entries. There are n source
+words and m target words; h target words are the best target of some source. The searches are
 
-    the nearest of all words, both ways, for their penalties    n x m
-    the best targets of all sources                             n x m
-    the best sources of the targets found                       h x n
+    nearest neighbours of all words in both directions, for the penalties    n x m
+    best targets of all sources                                              n x m
+    best sources of the targets found                                        h x n
 
-and the bare products are of these shapes, one after the other, in blocks of the fastest of several shapes, into one
-buffer, in float32. All take turns; the least of several runs counts. The exit code is 1 above 1.2 times. As the nearest
-words are known after the first search, little of the other two has to be computed; and on processors with fast products
-in low precision, searches begin with these. So the ratios to the first product alone are shown too, in float32 and in
-bfloat16.
+The bare products have the same shapes. They are computed in float32 into one buffer, in blocks of the fastest of
+several shapes. Runs alternate, and the shortest of several counts. The exit code is 1 if the ratio is above 1.2. The
+second and third search reuse the nearest neighbours of the first, and searches begin in low precision if the processor
+is faster there. So the ratios to the first product alone, in float32 and in bfloat16, are printed too.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from bilex import align
 from bilex.search.bfloat16 import Bfloat16
-from measuring import Target, begin, best_of, growth, options, report, seconds
-from open_directions import two_russians
+from measuring import Target, best_of, make_parser, memory_growth, parse_arguments, report, time_seconds
+from open_directions import load_russian_pair
 from topk import SHAPES, products
 
 if TYPE_CHECKING:
@@ -33,20 +32,20 @@ if TYPE_CHECKING:
     from bilex import Alignment
 
 TRIAL_ROWS = 4096
-"""Rows on which the shapes of blocks are tried."""
+"""Number of rows for finding the fastest block shape."""
 
 
 def main() -> int:
-    """Time both, print the ratio."""
-    parser = options(__doc__)
+    """Time both, and print the ratio."""
+    parser = make_parser(__doc__)
     parser.add_argument("--words", type=int, default=200_000)
-    args = begin(parser)
-    world = two_russians(args.words)
+    args = parse_arguments(parser)
+    world = load_russian_pair(args.words)
     alignment = align(world.source, world.target, world.train, method="procrustes", measured=False)
     x, z = alignment.source_rows, alignment.target_rows
     found: dict[str, Any] = {}
-    memory = growth(lambda: found.update(induce(alignment)))
-    shape = min(SHAPES, key=lambda shape: seconds(lambda: products(x[:TRIAL_ROWS], z, *shape)))
+    memory = memory_growth(lambda: found.update(induce(alignment)))
+    shape = min(SHAPES, key=lambda shape: time_seconds(lambda: products(x[:TRIAL_ROWS], z, *shape)))
     parts = searches(x, z, found["hit"])
     best = best_of(
         args.repeat,
@@ -75,7 +74,7 @@ def main() -> int:
 
 
 def induce(alignment: Alignment) -> dict[str, int]:
-    """The lexicon, from tables that are mapped and nothing else: entries, and different best targets."""
+    """Induce the lexicon from the mapped tables only: the numbers of entries and of different best targets."""
     alignment._indexes.clear()
     sizes: list[int] = []
     entries = alignment.induce(mutual=True, given=False, progress=lambda _, rows: sizes.append(rows))
@@ -83,7 +82,7 @@ def induce(alignment: Alignment) -> dict[str, int]:
 
 
 def searches(x: Tensor, z: Tensor, hit: int) -> list[tuple[Tensor, Tensor]]:
-    """Queries and keys of the searches of mutual induction, each made in full."""
+    """Queries and keys of each search of mutual induction."""
     return [(x, z), (x, z), (z[:hit], x)]
 
 

@@ -1,6 +1,6 @@
-"""What the project is measured on: eight directions, and two large tables of one language; how to load them.
+"""Benchmark data: eight language directions, and two large tables of one language.
 
-The data lie in a folder named by the environment variable BILEX_SHARED (default ../shared beside the checkout).
+They are loaded from the folder in the environment variable BILEX_SHARED (default: ../shared beside the checkout).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OpenDirection:
 
     @property
     def name(self) -> str:
-        """Such as en-fr."""
+        """The name, such as en-fr."""
         return f"{self.source}-{self.target}"
 
     def load(self) -> tuple[EmbeddingTable, EmbeddingTable]:
@@ -68,7 +68,7 @@ DIRECTIONS = {
 
 
 class World(NamedTuple):
-    """Two tables, and a dictionary in two parts."""
+    """Two tables, a train lexicon and a test lexicon."""
 
     source: EmbeddingTable
     target: EmbeddingTable
@@ -76,20 +76,20 @@ class World(NamedTuple):
     test: Lexicon
 
 
-FIRST = 5000
-"""Where the test words begin."""
+TRAIN_WORDS = 5000
+"""Shared words before the first test word."""
 
 
-def two_russians(words: int, *, pairs: int = FIRST, test: int = 1500, dim: int | None = None) -> World:
-    """Russian vectors of fiction and of news (`ru`, `ru-news`), the first columns of both, and words that both have.
+def load_russian_pair(words: int, *, pairs: int = TRAIN_WORDS, test: int = 1500, dim: int | None = None) -> World:
+    """Russian vectors of fiction and of news (`ru`, `ru-news`), with a lexicon of the words in both tables.
 
-    Of these words, in order of frequency, those from the 5,001st on are for testing, and the most frequent others for
-    training. Where there are too few, a quarter is for testing.
+    dim: use only the first columns. The shared words are in order of frequency. Test words begin at the 5,001st; the
+    most frequent other words are for training. If there are too few words, a quarter of them is for testing.
     """
     source, target = (_cut(load_table(name, words), dim) for name in ("ru", "ru-news"))
     shared = [(word, word) for word in source.words if word in target]
     test = min(test, len(shared) // 4)
-    start = min(FIRST, len(shared) - test)
+    start = min(TRAIN_WORDS, len(shared) - test)
     train = (shared[:start] + shared[start + test :])[:pairs]
     return World(source, target, Lexicon.from_pairs(train), Lexicon.from_pairs(shared[start : start + test]))
 
@@ -100,7 +100,7 @@ def _cut(table: EmbeddingTable, dim: int | None) -> EmbeddingTable:
 
 @cache
 def load_table(name: str, max_words: int | None = None) -> EmbeddingTable:
-    """A table of the shared folder by its name."""
+    """A table from the shared folder, by name."""
     require_shared()
     spec = importlib.util.spec_from_file_location("unpack", SHARED / "data" / "unpack.py")
     assert spec is not None
@@ -112,13 +112,13 @@ def load_table(name: str, max_words: int | None = None) -> EmbeddingTable:
 
 
 def require_shared() -> None:
-    """End with a clear reason where the data are not there."""
-    if reason := missing():
+    """Exit with a clear message if the data are missing."""
+    if reason := missing_data_reason():
         raise SystemExit(reason)
 
 
-def missing() -> str | None:
-    """Why there are no data, if so."""
+def missing_data_reason() -> str | None:
+    """Why the data are missing, or None."""
     if (SHARED / "data" / "unpack.py").exists():
         return None
     return f"no data at {SHARED}: set BILEX_SHARED to the folder that has data/unpack.py"

@@ -1,16 +1,16 @@
-"""RAPO at the size of the paper's tables: 200,000 x 200,000 words, 300 dimensions; where the time goes.
+"""RAPO at the size of the paper's tables (200,000 x 200,000 words, 300 dimensions): time by stage, and peak memory.
 
     python benchmarks/paper_scale.py [--words 200000] [--methods vecmap,rapo,rapo_semi] [--set KEY=VALUE ...]
         [--rng-seed 0] [--unhurried] [--threads 2] [--json]
     python benchmarks/paper_scale.py --method rapo_semi --checkpoint FOLDER ...
 
-Russian vectors against other Russian vectors (`ru`, `ru-news`). Of the words that both have, in order of frequency,
-the first 5,000 are the train dictionary and the next 1,500 the test dictionary. Each method is trained and evaluated
-once, in a process of its own, which tells its peak memory; loading the tables is not counted. --set goes to those of
-the methods that begin with `rapo`. With --unhurried penalties are searched in full before every epoch, by which one
-sees what the shortcuts of training cost in accuracy (and there are no targets). A single method with a checkpoint goes
-on where it was interrupted, and then does not tell its time. The exit code is 1 if `rapo` takes more than 8 minutes, or
-`rapo_semi`, here with five rounds, more than 30, or either more than 6 GB.
+Data: Russian vectors and other Russian vectors (`ru`, `ru-news`). Of the shared words, in order of frequency, the first
+5,000 are the train dictionary and the next 1,500 the test dictionary. Each method is trained and evaluated once in a
+subprocess, which measures its peak memory. Loading the tables is not counted. --set applies to the methods whose names
+begin with `rapo`. With --unhurried all penalties are searched in full before every epoch, to see what the approximate
+penalties cost in accuracy; then there are no targets. A single method with a checkpoint is resumed after an
+interruption; its time is then not reported. The exit code is 1 if `rapo` takes more than 8 minutes, if `rapo_semi`
+(here with five rounds) takes more than 30, or if either uses more than 6 GB.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from bilex import Trace, align, get_method
 from bilex.methods.rapo.penalties import ApproximatePenalties
 from bilex.search.topk import topk
 from bilex.training.checkpoint import Checkpoint
-from measuring import Target, begin, options, own_process, peak, report, timed
-from open_directions import two_russians
+from measuring import Target, make_parser, parse_arguments, peak_memory, report, run_script, time_call
+from open_directions import load_russian_pair
 
 if TYPE_CHECKING:
     import argparse
@@ -49,8 +49,8 @@ GIGABYTES = 6
 
 
 def main() -> int:
-    """Align, evaluate, tell."""
-    parser = options(__doc__, repeat=None)
+    """Align and evaluate with each method, and print the figures."""
+    parser = make_parser(__doc__, repeat=None)
     parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--methods", default="vecmap,rapo")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
@@ -58,7 +58,7 @@ def main() -> int:
     parser.add_argument("--unhurried", action="store_true", help="no shortcuts in training")
     parser.add_argument("--method", help="only this one, and in this process")
     parser.add_argument("--checkpoint", type=Path, metavar="FOLDER", help="its state, to go on from; made if missing")
-    args = begin(parser)
+    args = parse_arguments(parser)
     if args.method:
         print(json.dumps(measure(args.method, args)))
         return 0
@@ -69,7 +69,7 @@ def main() -> int:
     figures["torch"] = torch.__version__
     targets = []
     for name in args.methods.split(","):
-        found = own_process(__file__, "--method", name, *same)
+        found = run_script(__file__, "--method", name, *same)
         figures |= {f"{name}: {what}": value for what, value in found.items()}
         if name in MINUTES and not args.unhurried:
             targets.append(Target(f"{name}: minutes", round(found["all (s)"] / 60, 2), at_most=MINUTES[name]))
@@ -78,8 +78,8 @@ def main() -> int:
 
 
 def measure(name: str, args: argparse.Namespace) -> dict[str, Any]:
-    """What one method finds, and where its time goes."""
-    world = two_russians(args.words)
+    """Scores, times and memory of one method."""
+    world = load_russian_pair(args.words)
     given = dict(text.split("=", 1) for text in args.settings) if name.startswith("rapo") else {}
     method = get_method(name, SETTINGS.get(name, {}) | given)
     resumed = args.checkpoint is not None and args.checkpoint.exists()
@@ -94,19 +94,19 @@ def measure(name: str, args: argparse.Namespace) -> dict[str, Any]:
         "measured": False,
     }
     with unhurried() if args.unhurried else nullcontext():
-        alignment, fitting = timed(lambda: align(world.source, world.target, world.train, **more))
-    found, evaluating = timed(lambda: alignment.evaluate(world.test))
+        alignment, fitting = time_call(lambda: align(world.source, world.target, world.train, **more))
+    found, evaluating = time_call(lambda: alignment.evaluate(world.test))
     spent = {} if resumed else {**stages(trace, fitting), "evaluation": evaluating, "all": fitting + evaluating}
     return {
         "P@1": round(found.scores.p_at_1, 2),
         "test words": found.covered,
         **{f"{what} (s)": round(seconds, 1) for what, seconds in spent.items()},
-        "peak memory (GB)": round(peak() / 1e9, 2),
+        "peak memory (GB)": round(peak_memory() / 1e9, 2),
     }
 
 
 def stages(trace: Trace, fitting: float) -> dict[str, float]:
-    """Seconds of each stage of a fit, and of the rest of it."""
+    """Seconds of each stage of a fit, and of everything else."""
     spent: dict[str, float] = defaultdict(float)
     for record in trace.records:
         for key in SECONDS:
@@ -117,7 +117,7 @@ def stages(trace: Trace, fitting: float) -> dict[str, float]:
 
 
 def unhurried() -> AbstractContextManager[Any]:
-    """Every list of neighbours is searched in full; the one before only saves the search some time."""
+    """Search every neighbour list in full. The previous list is only used as a warm start."""
 
     def search(self: ApproximatePenalties, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> Found:
         found = topk(keys, queries, self.k, warm_start=self.near, progress=progress)

@@ -1,4 +1,4 @@
-"""Orthogonal Procrustes on the eight open directions, beside the figures it must reproduce.
+"""Orthogonal Procrustes on the eight open directions, compared with reference figures.
 
     python benchmarks/procrustes_table.py [--json]
 
@@ -26,7 +26,7 @@ EXPECTED = {  # P@1, P@5, P@10, covered
 
 
 def main() -> None:
-    """Print the table; exit with 1 if a figure is off by more than 0.2 or a count differs."""
+    """Print the table. Exits with 1 if a figure differs by more than 0.2, or if a count differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     as_json = parser.parse_args().json

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Reading, opening and writing 200,000 x 300 word vectors, next to gensim and to a plain write in the same run.
+"""Reading, opening and writing 200,000 x 300 word vectors, compared with gensim and with a plain write.
 
     python benchmarks/read_tables.py [--words 200000] [--dim 300] [--skip-gensim] [--threads 2] [--repeat 3] [--json]
 
-Takes the table `ru` of BILEX_SHARED (default ../shared), or makes random rows when it is not there. Times are wall
-clock; the memory of reading is the growth of the peak resident size of a fresh process, over the size of the matrix.
-A plain write is one of the same bytes, from memory, to the same folder; where the system keeps them in memory, as most
-do, neither waits for the disk. gensim reads and writes once. The exit code is 1 if reading text is less than 10 times
-faster than with gensim or takes more than 2.5 times the matrix, opening the native form more than 0.2 s, or writing it
-more than 1.5 times a plain write.
+Uses the table `ru` of BILEX_SHARED (default ../shared), or random rows if it is missing. Times are wall clock. The
+memory of reading is the growth of the peak resident set of a new process, divided by the size of the matrix. A plain
+write writes the same bytes from memory to the same folder. Most systems buffer writes in memory; then neither waits for
+the disk. gensim reads and writes once. The exit code is 1 if reading text is less than 10 times faster than gensim or
+takes more than 2.5 times the memory of the matrix, if opening the native format takes more than 0.2 s, or if writing it
+takes more than 1.5 times a plain write.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bilex.table import EmbeddingTable
-from measuring import Target, begin, best_of, growth, options, own_process, report, seconds
-from open_directions import load_table, missing
+from measuring import Target, best_of, make_parser, memory_growth, parse_arguments, report, run_script, time_seconds
+from open_directions import load_table, missing_data_reason
 
 if TYPE_CHECKING:
     import argparse
 
 
 def main() -> int:
-    """Measure and print."""
-    parser = options(__doc__)
+    """Measure everything, and print the figures."""
+    parser = make_parser(__doc__)
     parser.add_argument("--words", type=int, default=200_000, help="rows of the table")
     parser.add_argument("--dim", type=int, default=300, help="columns of random rows")
     parser.add_argument("--skip-gensim", action="store_true", help="measure ours only")
     parser.add_argument("--memory", metavar="FILE", help="what reading this takes, over its matrix, and nothing else")
-    args = begin(parser)
+    args = parse_arguments(parser)
     if args.memory:
         print(memory_of_reading(args.memory))
         return 0
@@ -47,8 +47,8 @@ def main() -> int:
 
 
 def make_table(args: argparse.Namespace) -> tuple[EmbeddingTable, str]:
-    """Real rows where the shared data are, random ones otherwise; and which of the two."""
-    if not missing():
+    """A table of real rows, or of random rows if the shared data are missing, and which of the two it is."""
+    if not missing_data_reason():
         return load_table("ru", args.words), "ru"
     rows = np.random.default_rng(0).normal(size=(args.words, args.dim)).astype(np.float32)
     return EmbeddingTable([f"word{i}" for i in range(args.words)], rows), "random"
@@ -78,7 +78,7 @@ def measure(table: EmbeddingTable, folder: Path, args: argparse.Namespace) -> tu
         },
     )
     megabytes = len(contents[vec]) / 1e6
-    memory = own_process(__file__, "--memory", vec, "--threads", args.threads)
+    memory = run_script(__file__, "--memory", vec, "--threads", args.threads)
     figures: dict[str, Any] = {
         ".vec (MB)": round(megabytes, 1),
         **{f"{name} (s)": round(time, 4) for name, time in best.items()},
@@ -103,25 +103,25 @@ def measure(table: EmbeddingTable, folder: Path, args: argparse.Namespace) -> tu
 
 
 def measure_gensim(table: EmbeddingTable, vec: Path, folder: Path) -> dict[str, float]:
-    """The same file read and written once by gensim."""
+    """Seconds that gensim takes to read and write the same file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from gensim.models import KeyedVectors
     keyed = table.to_gensim()
     return {
-        "write": seconds(lambda: keyed.save_word2vec_format(str(folder / "gensim.vec"))),
-        "read": seconds(lambda: KeyedVectors.load_word2vec_format(str(vec))),
+        "write": time_seconds(lambda: keyed.save_word2vec_format(str(folder / "gensim.vec"))),
+        "read": time_seconds(lambda: KeyedVectors.load_word2vec_format(str(vec))),
     }
 
 
 def memory_of_reading(path: str) -> float:
-    """Growth of the peak resident size while reading, over the size of the matrix (Linux only)."""
+    """Growth of the peak resident set while reading, divided by the size of the matrix (Linux only)."""
     import polars as _  # noqa: F401 (its own size is not counted)
 
     import bilex.io.text as _text  # noqa: F401
 
     table: list[EmbeddingTable] = []
-    grown = growth(lambda: table.append(EmbeddingTable.read(path)))
+    grown = memory_growth(lambda: table.append(EmbeddingTable.read(path)))
     return grown / table[0].rows.nbytes
 
 

@@ -1,18 +1,18 @@
-"""Time and peak memory of training and of evaluation against vocabulary, dimension, dictionary size and threads.
+"""Time and peak memory of training and evaluation, as functions of vocabulary, dimension, dictionary and threads.
 
     python benchmarks/scaling.py OUTPUT.jsonl [--methods procrustes,vecmap,geomm,rapo] [--axes words,dim,pairs,threads]
         [--words 10000,20000,50000,100000,200000] [--dim 50,100,200,300] [--pairs 500,1000,2000,5000,10000,20000]
         [--among 50000] [--threads 2] [--repeat 1] [--plot FOLDER] [--json]
 
-Russian vectors against other Russian vectors (`ru`, `ru-news`), the first columns of both, trained on words that both
-have. One thing varies at a time, the others are 300 dimensions, 5,000 pairs (fewer where the tables share fewer words;
-the line says how many) and --threads; dimensions, dictionaries and threads vary among --among words of each table.
+Data: Russian vectors and other Russian vectors (`ru`, `ru-news`), the first columns of both, trained on shared words.
+One quantity varies at a time. The others stay at 300 dimensions, 5,000 pairs (fewer if the tables share fewer words;
+each line has the number) and --threads. Dimension, dictionary and threads vary with --among words in each table.
 
-Each point is measured in a process of its own and is one line of OUTPUT, written when it is done; points that are in it
-already are not measured again, so that a study can be interrupted and extended. Memory is the largest resident set
-while training and while evaluating 1,500 words (the tables included). With --repeat, the best of several lines counts.
---plot draws all that is in OUTPUT as SVG files. What 200,000 words on both sides cost is told as a multiple of what
-100,000 do; the exit code is 1 if that of training `rapo` is above 2.3.
+Each point is measured in a subprocess, and is one line of OUTPUT, written when it is done. Points in the file are not
+measured again, so a study can be interrupted and extended. Memory is the peak resident set, with the tables, while
+training and while evaluating 1,500 words. With --repeat, the best of several lines counts. --plot draws all results in
+OUTPUT as SVG files. The cost of 200,000 words on both sides is printed as a multiple of the cost of 100,000. The exit
+code is 1 if this ratio is above 2.3 for the training of `rapo`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,20 @@ from typing import TYPE_CHECKING, Any
 
 from bilex import align, get_method
 from bilex.page.charts import Chart, Line, points_of
-from measuring import Target, add_line, begin, forget_peak, lines, lines_of, options, own_process, peak, report, timed
-from open_directions import two_russians
+from measuring import (
+    Target,
+    add_line,
+    make_parser,
+    matching_lines,
+    parse_arguments,
+    peak_memory,
+    read_lines,
+    report,
+    reset_peak_memory,
+    run_script,
+    time_call,
+)
+from open_directions import load_russian_pair
 
 if TYPE_CHECKING:
     import argparse
@@ -50,8 +62,8 @@ DOUBLED, MOST = (100_000, 200_000), 2.3
 
 
 def main() -> int:
-    """Measure what is missing, tell what there is."""
-    parser = options(__doc__, repeat=1)
+    """Measure the missing points, and print all results."""
+    parser = make_parser(__doc__, repeat=1)
     parser.add_argument("output", type=Path)
     parser.add_argument("--methods", default="procrustes,vecmap,geomm,rapo")
     parser.add_argument("--axes", default=",".join(AXES))
@@ -61,22 +73,22 @@ def main() -> int:
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE", help="of rapo")
     parser.add_argument("--plot", type=Path, metavar="FOLDER")
     parser.add_argument("--point", help="only this one, in this process")
-    args = begin(parser)
+    args = parse_arguments(parser)
     if args.point:
         print(json.dumps(measure(json.loads(args.point))))
         return 0
     usual = {"words": args.among, "dim": DIM, "pairs": PAIRS, "threads": args.threads}
     for point in points(args, usual):
-        for _ in range(len(lines_of(args.output, point)), args.repeat):
-            add(args.output, point)
-    records = best(lines(args.output))
+        for _ in range(len(matching_lines(args.output, point)), args.repeat):
+            append_measurement(args.output, point)
+    records = best(read_lines(args.output))
     if args.plot:
         draw(args.plot, records, usual)
-    return report(*told(records, usual), args)
+    return report(*summarize(records, usual), args)
 
 
 def points(args: argparse.Namespace, usual: Record) -> list[Record]:
-    """What to measure, the cheap methods first; what two axes share is there once."""
+    """All points to measure, cheap methods first. A point on two axes is listed once."""
     chosen = {name: [int(text) for text in getattr(args, name).split(",")] for name in ("words", "dim", "pairs")}
     chosen["threads"] = [int(text) for text in SIZES["threads"].split(",")]
     found: list[Record] = []
@@ -87,34 +99,36 @@ def points(args: argparse.Namespace, usual: Record) -> list[Record]:
     return [point for i, point in enumerate(found) if point not in found[:i]]
 
 
-def add(output: Path, point: Record) -> None:
-    """Measure a point and add its line."""
+def append_measurement(output: Path, point: Record) -> None:
+    """Measure a point, and append its line to OUTPUT."""
     print("measuring", point, file=sys.stderr, flush=True)
-    found = own_process(__file__, output, "--threads", point["threads"], "--point", json.dumps(point))
+    found = run_script(__file__, output, "--threads", point["threads"], "--point", json.dumps(point))
     add_line(output, point | found)
 
 
 def measure(point: Record) -> Record:
-    """One training and one evaluation."""
-    world = two_russians(point["words"], pairs=point["pairs"], dim=point["dim"])
+    """Measure one training and one evaluation."""
+    world = load_russian_pair(point["words"], pairs=point["pairs"], dim=point["dim"])
     method = get_method(point["method"], dict(text.split("=", 1) for text in point["settings"]))
-    forget_peak()
-    alignment, training = timed(lambda: align(world.source, world.target, world.train, method=method, measured=False))
-    train_peak = peak()
-    forget_peak()
-    result, evaluating = timed(lambda: alignment.evaluate(world.test))
+    reset_peak_memory()
+    alignment, training = time_call(
+        lambda: align(world.source, world.target, world.train, method=method, measured=False)
+    )
+    train_peak = peak_memory()
+    reset_peak_memory()
+    result, evaluating = time_call(lambda: alignment.evaluate(world.test))
     return {
         "pairs_used": len(world.train),
         "train_seconds": training,
         "train_gigabytes": train_peak / 1e9,
         "evaluation_seconds": evaluating,
-        "evaluation_gigabytes": peak() / 1e9,
+        "evaluation_gigabytes": peak_memory() / 1e9,
         "p_at_1": result.scores.p_at_1,
     }
 
 
 def best(records: list[Record]) -> list[Record]:
-    """One record for each point, with the least of everything that was measured several times."""
+    """One record per point, with the minimum of every repeated measurement."""
     found: dict[str, Record] = {}
     for record in records:
         key = json.dumps([record[name] for name in ("method", "settings", *AXES)])
@@ -123,8 +137,8 @@ def best(records: list[Record]) -> list[Record]:
     return list(found.values())
 
 
-def told(records: list[Record], usual: Record) -> tuple[dict[str, Any], list[Target]]:
-    """A line for each point, and the ratios of doubling the vocabulary."""
+def summarize(records: list[Record], usual: Record) -> tuple[dict[str, Any], list[Target]]:
+    """One figure per point, and the ratios for a doubled vocabulary."""
     figures: dict[str, Any] = {}
     targets: list[Target] = []
     for r in records:
@@ -133,7 +147,7 @@ def told(records: list[Record], usual: Record) -> tuple[dict[str, Any], list[Tar
             f"{r[f'{what}_seconds']:.1f} s and {r[f'{what}_gigabytes']:.2f} GB" for what in ("train", "evaluation")
         )
         figures[name] = f"training {train}, evaluation {evaluation}"
-    for method, by_words in along("words", records, usual).items():
+    for method, by_words in records_by_axis("words", records, usual).items():
         if all(words in by_words for words in DOUBLED):
             for what in ("train", "evaluation"):
                 few, many = (by_words[words][f"{what}_seconds"] for words in DOUBLED)
@@ -145,8 +159,8 @@ def told(records: list[Record], usual: Record) -> tuple[dict[str, Any], list[Tar
     return figures, targets
 
 
-def along(axis: str, records: list[Record], usual: Record) -> dict[str, dict[int, Record]]:
-    """Of each method the records by one axis, where the others are as usual."""
+def records_by_axis(axis: str, records: list[Record], usual: Record) -> dict[str, dict[int, Record]]:
+    """The records of each method by their value on one axis. All other values are the usual ones."""
     found: dict[str, dict[int, Record]] = {}
     for record in records:
         if all(record[name] == value for name, value in usual.items() if name != axis):
@@ -160,12 +174,14 @@ def label(record: Record) -> str:
 
 
 def draw(folder: Path, records: list[Record], usual: Record) -> None:
-    """A plot for each axis: what was measured, in a panel each."""
+    """Draw one plot per axis, with one panel per measured quantity."""
     from bilex.page.plots import draw as drawn
 
     folder.mkdir(parents=True, exist_ok=True)
     for axis, name in AXES.items():
-        found = {method: by_value for method, by_value in along(axis, records, usual).items() if len(by_value) > 1}
+        found = {
+            method: by_value for method, by_value in records_by_axis(axis, records, usual).items() if len(by_value) > 1
+        }
         panels = tuple(
             (
                 title,

@@ -1,15 +1,15 @@
-"""All measurements of speed, one after the other, and one table of their ratios with what is wanted of them.
+"""Run all speed benchmarks in turn, and print one table of their figures and targets.
 
     python benchmarks/speed.py [--only NAME ...] [--scaling FILE.jsonl] [--small] [--history FILE.jsonl] [--threads 2]
         [--repeat 3] [--json]
 
-Each is a script beside this one, run in a process of its own with its defaults; it says what it compares. What needs
-the data of BILEX_SHARED is left out with the reason where they are not there. --scaling runs the scaling study too,
-which keeps its points in that file and goes on with it. --history adds a line to a file: date, machine, versions and
-all figures; it is there from the first measurement on, and grows with the others. --small takes small sizes, to try it
-all out: the figures then mean nothing, and no target is missed.
+Each benchmark is a script in this folder, run in a subprocess with its defaults. Its docstring says what it compares.
+Benchmarks that need the data of BILEX_SHARED are skipped, with the reason, if the data are missing. --scaling also runs
+the scaling study, which saves its points in the given file and is resumed from it. --history appends a line to a file:
+date, machine, versions and all figures. The line is written after the first benchmark and updated after each further
+one. --small uses small sizes as a smoke test: the figures then mean nothing, and no target is checked.
 
-The exit code is 1 if a target is missed or a measurement fails. At full size it takes an hour and a half.
+The exit code is 1 if a target is missed or a benchmark fails. At full size it takes an hour and a half.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.search import bfloat16, int8
-from measuring import begin, lines, options, timed, write_lines
-from open_directions import missing
+from measuring import make_parser, parse_arguments, read_lines, time_call, write_lines
+from open_directions import missing_data_reason
 
 if TYPE_CHECKING:
     import argparse
 
 FOLDER = Path(__file__).parent
-SMALL = {
+SMALL_OPTIONS = {
     "topk": "--queries 200 --keys 3000 --dim 20",
     "read_tables": "--words 500 --dim 20",
     "training_step": "--words 300 --dim 10 --batch 8",
@@ -42,27 +42,27 @@ SMALL = {
     "paper_scale": "--words 500 --methods vecmap",
     "scaling": "--words 500 --axes words --methods procrustes --among 500",
 }
-"""Every measurement in turn, with what makes it a small one. VecMap without a dictionary, or RAPO, would not be."""
-FULL = {"paper_scale": "--methods vecmap,rapo,rapo_semi"}
-"""What is not the default at full size."""
-ANYWHERE = ("topk", "read_tables", "training_step")
-"""What needs no data."""
-ONCE = ("paper_scale", "scaling")
-"""What is not repeated."""
+"""All benchmarks in order, with their options for small sizes. VecMap unsupervised and RAPO are slow at any size."""
+FULL_OPTIONS = {"paper_scale": "--methods vecmap,rapo,rapo_semi"}
+"""Options at full size that differ from the defaults."""
+WITHOUT_DATA = ("topk", "read_tables", "training_step")
+"""Benchmarks that need no data."""
+NOT_REPEATED = ("paper_scale", "scaling")
+"""Benchmarks that are run only once."""
 
 
 def main() -> int:
-    """Run them and tell."""
-    parser = options(__doc__)
-    parser.add_argument("--only", action="append", choices=SMALL, metavar="NAME", help=", ".join(SMALL))
+    """Run the benchmarks, and print the table."""
+    parser = make_parser(__doc__)
+    parser.add_argument("--only", action="append", choices=SMALL_OPTIONS, metavar="NAME", help=", ".join(SMALL_OPTIONS))
     parser.add_argument("--scaling", type=Path, metavar="FILE", help="the scaling study, with its points in this file")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--history", type=Path, metavar="FILE")
-    args = begin(parser)
-    names = [name for name in args.only or SMALL if name != "scaling" or args.scaling or args.only]
+    args = parse_arguments(parser)
+    names = [name for name in args.only or SMALL_OPTIONS if name != "scaling" or args.scaling or args.only]
     record: dict[str, Any] = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "small": args.small}
     record |= {"machine": machine(args.threads), "measured": {}}
-    history = lines(args.history) if args.history else []
+    history = read_lines(args.history) if args.history else []
     for name in names:
         record["measured"][name] = found = run(name, args)
         if args.history:
@@ -77,16 +77,21 @@ def main() -> int:
 
 
 def run(name: str, args: argparse.Namespace) -> dict[str, Any]:
-    """The figures of one measurement, or why there are none."""
-    if name not in ANYWHERE and (reason := missing()):
+    """The figures of one benchmark, or why there are none."""
+    if name not in WITHOUT_DATA and (reason := missing_data_reason()):
         return {"skipped": reason}
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, FOLDER / f"{name}.py"]
         command += [args.scaling or Path(folder) / "points.jsonl"] if name == "scaling" else []
-        command += ["--threads", str(args.threads), "--json", *(SMALL if args.small else FULL).get(name, "").split()]
-        command += [] if name in ONCE else ["--repeat", str(args.repeat)]
+        command += [
+            "--threads",
+            str(args.threads),
+            "--json",
+            *(SMALL_OPTIONS if args.small else FULL_OPTIONS).get(name, "").split(),
+        ]
+        command += [] if name in NOT_REPEATED else ["--repeat", str(args.repeat)]
         print(f"running {name}", file=sys.stderr, flush=True)
-        done, seconds = timed(lambda: subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False))
+        done, seconds = time_call(lambda: subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False))
     try:
         return {**json.loads(done.stdout), "measured in (s)": round(seconds, 1)}
     except ValueError:
@@ -94,7 +99,7 @@ def run(name: str, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def print_part(name: str, found: dict[str, Any]) -> None:
-    """The lines of one measurement in the table."""
+    """Print the rows of one benchmark."""
     for state in ("skipped", "failed"):
         if state in found:
             print(f"{name:16}{state}: {found[state]}", flush=True)
@@ -104,14 +109,14 @@ def print_part(name: str, found: dict[str, Any]) -> None:
 
 
 def machine(threads: int) -> dict[str, Any]:
-    """Where the figures are from."""
+    """Date, machine and versions."""
     described = {"cpu": cpu(), "platform": platform.platform(), "threads": threads, "python": platform.python_version()}
     described["low precision"] = {"int8": int8.is_native(), "bfloat16": bfloat16.is_native()}
     return described | {name: version(name) for name in ("torch", "numpy", "polars")} | {"commit": commit()}
 
 
 def cpu() -> str:
-    """The model of the processor, as far as the system tells."""
+    """The model of the processor, if the system tells."""
     told = Path("/proc/cpuinfo")
     said = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
     models = [line.split(":", 1)[1].strip() for line in said if line.startswith("model name")]
@@ -119,7 +124,7 @@ def cpu() -> str:
 
 
 def commit() -> str | None:
-    """What is checked out, with a mark if it was changed since; nothing outside of git."""
+    """The current commit, marked if there are uncommitted changes. None outside of a git checkout."""
     command = ["git", "-C", str(FOLDER), "describe", "--always", "--dirty", "--abbrev=12", "--exclude", "*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)

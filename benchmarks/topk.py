@@ -1,13 +1,13 @@
-"""The exact top-k kernel against the bare matrix products of the same size and against faiss IndexFlatIP.
+"""The exact top-k search, compared with bare matrix products of the same size and with faiss IndexFlatIP.
 
     python benchmarks/topk.py [--queries 10000] [--keys 200000] [--dim 300] [-n 10] [--threads 2] [--repeat 3] [--json]
 
-All in one process, interleaved, best of several: machines are noisy, so read the ratios. The bare products write into
-one reused buffer, in the fastest of several block shapes, in float32. Where the processor is faster in low precision
-the kernel searches with these first; it is also timed without them, as on other processors ("in full"). Peak memory is
-measured in a process of its own, as the growth of the resident set over what the inputs take (Linux only). The exit
-code is 1 above 1.15 times the products (in full), above the time of faiss (where it is installed), or above the budget
-of memory.
+Everything runs in one process, interleaved, and the best of several runs counts. Times are noisy, so read the ratios.
+The bare products are written into one reused buffer in float32, in the fastest of several block shapes. If the
+processor is faster in low precision, the search begins there; it is also timed without ("in full"), as on other
+processors. Peak memory is measured in a subprocess as the growth of the resident set beyond the inputs (Linux only).
+The exit code is 1 if the search in full takes more than 1.15 times the products, or longer than faiss (if installed),
+or if it exceeds the memory budget.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ import torch
 
 from bilex.search.blocks import BUDGET
 from bilex.search.topk import topk
-from measuring import Target, begin, best_of, growth, in_full, options, own_process, report
+from measuring import (
+    Target,
+    best_of,
+    make_parser,
+    memory_growth,
+    parse_arguments,
+    report,
+    run_script,
+    without_low_precision,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -32,17 +41,17 @@ SHAPES = ((2048, 2048), (2500, 2000), (4000, 2000), (4096, 1024))
 
 def main() -> int:
     """Print the times and ratios."""
-    parser = options(__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--keys", type=int, default=200_000)
     parser.add_argument("--dim", type=int, default=300)
     parser.add_argument("-n", type=int, default=10)
     parser.add_argument("--budget", type=int, default=BUDGET)
     parser.add_argument("--memory", action="store_true", help="the bytes that a search takes at most, and nothing else")
-    args = begin(parser)
+    args = parse_arguments(parser)
     queries, keys = unit_rows(args.queries, args.dim, 0), unit_rows(args.keys, args.dim, 1)
     if args.memory:
-        print(growth(lambda: topk(queries, keys, args.n, budget=args.budget)))
+        print(memory_growth(lambda: topk(queries, keys, args.n, budget=args.budget)))
         return 0
     return report(*compare(queries, keys, args), args)
 
@@ -56,13 +65,13 @@ def compare(queries: Tensor, keys: Tensor, args: argparse.Namespace) -> tuple[di
         "bilex topk": lambda: topk(queries, keys, args.n, budget=args.budget),
         "bilex topk with bias": lambda: topk(queries, keys, args.n, bias=bias, budget=args.budget),
     }
-    runs["bilex topk in full"] = in_full(runs["bilex topk"])
+    runs["bilex topk in full"] = without_low_precision(runs["bilex topk"])
     if flat is not None:
         runs["faiss IndexFlatIP"] = lambda: flat.search(queries.numpy(), args.n)
     best = best_of(args.repeat, runs)
     bare = min(time for name, time in best.items() if name.startswith("products"))
     size = [value for name in ("queries", "keys", "dim", "budget") for value in (f"--{name}", getattr(args, name))]
-    memory = own_process(__file__, "--memory", "--threads", args.threads, "-n", args.n, *size)
+    memory = run_script(__file__, "--memory", "--threads", args.threads, "-n", args.n, *size)
     figures = {
         "size": f"{args.queries} x {args.keys} x {args.dim}, top {args.n}",
         "threads": args.threads,
@@ -85,7 +94,7 @@ def compare(queries: Tensor, keys: Tensor, args: argparse.Namespace) -> tuple[di
 
 
 def faiss_index(keys: Tensor, threads: int) -> Any:
-    """The same search by faiss; nothing where it is not installed."""
+    """The same search with faiss. None if faiss is not installed."""
     if find_spec("faiss") is None:
         return None
     import faiss
@@ -97,7 +106,7 @@ def faiss_index(keys: Tensor, threads: int) -> Any:
 
 
 def products(queries: Tensor, keys: Tensor, height: int, width: int, dtype: torch.dtype = torch.float32) -> None:
-    """All scores, block by block, into one buffer."""
+    """Compute all scores, block by block, into one buffer."""
     queries, keys, buffer = queries.to(dtype), keys.to(dtype), torch.empty(height * width, dtype=dtype)
     for i in range(0, len(queries), height):
         rows = queries[i : i + height]

@@ -1,12 +1,12 @@
-"""One training step of RAPO against reflecting row by row: seconds and peak memory.
+"""Time and peak memory of one training step of RAPO, compared with a direct implementation of the formulas.
 
     python benchmarks/training_step.py [--words 20000] [--dim 300] [--batch 128] [--threads 2] [--repeat 3] [--json]
 
 A batch of 128 pairs with 128 hard and 128 random negatives each, 300 dimensions and 300 reflections per language,
-tables of 20,000 and 40,000 random unit rows. The slow form is the method as its formulas read: every word of the batch
-is adapted, then reflected 300 times, one reflection after the other, and autograd keeps each result. Both forms run
-in processes of their own, of which the largest size is taken; ours includes the search for penalties and negatives.
-The exit code is 1 below 250 times or above 1 GB.
+tables of 20,000 and 40,000 random unit rows. The direct implementation adapts every word of the batch and then applies
+300 reflections, one at a time; autograd stores each result. Each version runs in a subprocess, to measure its peak
+memory. Our time includes the search for penalties and negatives. The exit code is 1 if the speedup is below 250 or the
+memory above 1 GB.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch.nn.functional import normalize, softplus
 
 from bilex.methods.rapo.rapo import Rapo
 from bilex.training.trace import Trace
-from measuring import Target, begin, options, own_process, peak, report
+from measuring import Target, make_parser, parse_arguments, peak_memory, report, run_script
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,7 @@ STEPS = 40
 
 
 def ours(args: argparse.Namespace) -> list[float]:
-    """Seconds per step, as the trace of a training has them."""
+    """Seconds per step, from the trace of a training."""
     x, z = tables(args)
     steps = min(STEPS, args.words // args.batch)
     pairs = torch.arange(steps * args.batch)[:, None].expand(-1, 2)
@@ -43,7 +43,7 @@ def ours(args: argparse.Namespace) -> list[float]:
 
 
 def row_by_row(args: argparse.Namespace) -> list[float]:
-    """Seconds per step of the formulas as they stand."""
+    """Seconds per step of the direct implementation."""
     x, z = tables(args)
     generator = torch.Generator().manual_seed(0)
     names = ("source_adapter", "target_adapter", "source_reflections", "target_reflections")
@@ -69,12 +69,12 @@ def row_by_row(args: argparse.Namespace) -> list[float]:
 
 
 def adapt(rows: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    """Unit(x + x W), each word its own context."""
+    """unit(x + x W): each word is its own context."""
     return normalize(rows + rows @ w, dim=-1)
 
 
 def reflect(rows: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-    """X H(v₁) … H(vₙ), one after the other."""
+    """X H(v₁) … H(vₙ), one reflection at a time."""
     for v in vectors:
         rows = rows - (2 * (rows @ v) / (v @ v))[..., None] * v
     return rows
@@ -91,21 +91,21 @@ FORMS = {"ours": ours, "row-by-row": row_by_row}
 
 
 def measure(form: str, args: argparse.Namespace, repeat: int) -> tuple[float, float]:
-    """Best seconds per step and largest size in GB, of a process of its own."""
+    """Shortest time per step, and peak memory in GB, measured in a subprocess."""
     sizes = [text for name in SIZES for text in (f"--{name}", getattr(args, name))]
-    found = own_process(__file__, "--form", form, "--threads", args.threads, "--repeat", repeat, *sizes)
+    found = run_script(__file__, "--form", form, "--threads", args.threads, "--repeat", repeat, *sizes)
     return min(found["seconds"]), found["gigabytes"]
 
 
 def main() -> int:
-    """Both forms, and their ratio."""
-    parser = options(__doc__)
+    """Measure both versions, and print their ratio."""
+    parser = make_parser(__doc__)
     for name, size in SIZES.items():
         parser.add_argument(f"--{name}", type=int, default=size)
     parser.add_argument("--form", choices=FORMS, help="only this one")
-    args = begin(parser)
+    args = parse_arguments(parser)
     if args.form:
-        print(json.dumps({"seconds": FORMS[args.form](args), "gigabytes": peak() / 1e9}))
+        print(json.dumps({"seconds": FORMS[args.form](args), "gigabytes": peak_memory() / 1e9}))
         return 0
     fast, small = measure("ours", args, args.repeat)
     slow, large = measure("row-by-row", args, 1)

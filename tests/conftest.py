@@ -1,4 +1,4 @@
-"""Two small languages made from one: a rotation of the other's vectors, with noise, and a dictionary between them."""
+"""Fixtures for all tests: two small artificial languages with a dictionary, damaged arrays, and `bilex explore`."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from hypothesis import settings
 from bilex.lexicon import Lexicon
 from bilex.table import EmbeddingTable
 
-# The same examples in every run; HYPOTHESIS_PROFILE=default looks for new ones.
+# The same examples in every run. HYPOTHESIS_PROFILE=default searches for new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 ALLOWED_SKIPS = {
     "BILEX_SHARED": "data that only some machines have",
-    "no IPv6 here": "a matter of the machine's network",
+    "no IPv6 here": "depends on the machine's network",
 }
-"""What the reason of a skip may contain even where BILEX_NO_SKIPS is set, as in CI: what cannot be installed there."""
+"""Texts in skip reasons that are allowed even if BILEX_NO_SKIPS is set, as in CI, because nothing can be installed."""
 
 
 def pytest_make_parametrize_id(val, argname):
-    """Binary data have a number, for they may hold the time, and tests that run side by side need the same names."""
+    """Number binary parameters: they may contain the time, and parallel test processes need the same test names."""
     return argname if isinstance(val, bytes) and not val.isascii() else None
 
 
@@ -44,7 +44,7 @@ def pytest_make_collect_report(collector):
 
 
 def _without_skip(report):
-    """The report of a test or a file; where BILEX_NO_SKIPS is set, a skip is a failure."""
+    """The report of a test or a file. If BILEX_NO_SKIPS is set, a skip is a failure."""
     if os.environ.get("BILEX_NO_SKIPS") and report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2]
         if not any(allowed in reason for allowed in ALLOWED_SKIPS):
@@ -55,7 +55,7 @@ def _without_skip(report):
 
 @pytest.fixture(autouse=True, scope="session")
 def no_waiting_for_the_disk():
-    """What is written reaches it when it does: no test cuts the power."""
+    """Make fsync do nothing. No test needs data to survive a power failure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.fsync", lambda _: None)
         yield
@@ -63,7 +63,7 @@ def no_waiting_for_the_disk():
 
 @pytest.fixture(scope="session")
 def damages():
-    """What may be found in a file instead of an array: what is wrong with it, and the array, or none."""
+    """Damaged versions of an array, each with a name. The version is None if the array is missing."""
     return damaged_arrays
 
 
@@ -93,24 +93,24 @@ def damaged_arrays(array):
 
 @pytest.fixture(scope="session")
 def peak_bytes():
-    """The most memory that torch held at a time during a call, beyond what it held before."""
+    """Peak memory that torch allocates during a call, in bytes."""
     from torch.profiler import ProfilerActivity, profile
 
     def measure(call):
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
             call()
         events = [event for event in profiled.profiler.kineto_results.events() if event.name() == "[memory]"]
-        held = peak = 0
+        allocated = peak = 0
         for event in sorted(events, key=lambda event: event.start_ns()):
-            held += event.nbytes()
-            peak = max(peak, held)
+            allocated += event.nbytes()
+            peak = max(peak, allocated)
         return peak
 
     return measure
 
 
 class World(NamedTuple):
-    """Two tables, and a dictionary in two parts that share no source word."""
+    """Two tables, a train lexicon and a test lexicon. The lexicons share no source word."""
 
     source: EmbeddingTable
     target: EmbeddingTable
@@ -119,7 +119,7 @@ class World(NamedTuple):
 
 
 def make_world(*, words: int = 160, dim: int = 12, noise: float = 0.0, rng_seed: int = 0) -> World:
-    """Target row order[i] is source row i, turned; the dictionary knows all pairs, half of them for training.
+    """Target row order[i] is source row i, rotated, plus noise. Half of the pairs are for training, half for testing.
 
     The rows are in order of frequency, which differs a little between the languages.
     """
@@ -140,32 +140,32 @@ def make_world(*, words: int = 160, dim: int = 12, noise: float = 0.0, rng_seed:
 
 @pytest.fixture(scope="session")
 def exact() -> World:
-    """A rotation and nothing else."""
+    """A world without noise: an exact rotation."""
     return make_world()
 
 
 @pytest.fixture(scope="session")
 def world() -> World:
-    """A rotation with so much noise that some translations are wrong."""
+    """A world with enough noise that some translations are wrong."""
     return make_world(noise=0.5, rng_seed=1)
 
 
 @pytest.fixture(scope="session")
 def alignment(world):
-    """The noisy world aligned. Shared: what a test does to it stays in it, so make and save your own for more."""
+    """An alignment of the noisy world. All tests share it: a test that changes an alignment must make its own."""
     from bilex import align
 
     return align(world.source, world.target, world.train, method="procrustes")
 
 
 class Explored(NamedTuple):
-    """`bilex explore` at work, and the address of its page."""
+    """A running `bilex explore` process, and the address of its page."""
 
     process: subprocess.Popen
     url: str
 
     def end(self, signal):
-        """What the program left behind: exit code, standard output, standard error."""
+        """Exit code, standard output and standard error of the process after it was sent the signal."""
         self.process.send_signal(signal)
         with limited(self.process):
             out, err = self.process.communicate()
@@ -174,7 +174,7 @@ class Explored(NamedTuple):
 
 @contextmanager
 def limited(process, seconds=300):
-    """A program that hangs is killed, which fails the test; nothing takes that long if all is well."""
+    """Kill a process that hangs, so that the test fails. Normally nothing takes this long."""
     killer = threading.Timer(seconds, process.kill)
     killer.start()
     try:
@@ -185,15 +185,15 @@ def limited(process, seconds=300):
 
 @contextmanager
 def start_explore(run, *options):
-    """`bilex explore` on a run, on any free port."""
+    """Run `bilex explore` on a run folder, on any free port."""
     command = [sys.executable, "-m", "bilex", "explore", run, "--port", "0", "--no-open", "--json", *options]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
     try:
         with limited(process):
-            said = process.stdout.readline()
-        yield Explored(process, json.loads(said)["url"])
+            line = process.stdout.readline()
+        yield Explored(process, json.loads(line)["url"])
     finally:
         process.kill()
         process.communicate()
@@ -201,12 +201,12 @@ def start_explore(run, *options):
 
 @pytest.fixture(scope="session")
 def exploring():
-    """A context in which `bilex explore` is at work on a run."""
+    """Context manager that runs `bilex explore` on a run folder."""
     return start_explore
 
 
 @pytest.fixture
 def explore(exploring):
-    """Start `bilex explore` on a run, until the end of the test."""
+    """Start `bilex explore` on a run folder. It is stopped at the end of the test."""
     with ExitStack() as started:
         yield lambda *args: started.enter_context(exploring(*args))

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from bilex.errors import BilexError, LexiconError, MissingExtraError, printable, reason
+from bilex.errors import BilexError, LexiconError, MissingExtraError, error_text, escape_nonprintable
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from bilex.errors import BilexError, LexiconError, MissingExtraError, printable,
     ],
 )
 def test_a_message_is_one_line_that_can_be_printed(text, expected):
-    assert printable(text) == str(BilexError(text)) == str(LexiconError(text)) == expected
+    assert escape_nonprintable(text) == str(BilexError(text)) == str(LexiconError(text)) == expected
     assert expected.encode().decode().isprintable()
 
 
@@ -38,5 +38,5 @@ def test_errors_go_from_process_to_process():
 
 
 def test_reasons():
-    assert reason(OSError(2, "No such file", "a")) == "No such file"
-    assert reason(ValueError("so")) == "so"
+    assert error_text(OSError(2, "No such file", "a")) == "No such file"
+    assert error_text(ValueError("so")) == "so"

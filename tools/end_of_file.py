@@ -1,4 +1,4 @@
-"""Let each file end with exactly one newline; exit with 1 if one was changed. A hook of pre-commit.
+"""Make each file end with exactly one newline. Exits with 1 if a file was changed. A pre-commit hook.
 
 python tools/end_of_file.py FILE ...
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Repair the files, and name those that were changed."""
+    """Fix the files, and print the names of the changed ones."""
     changed = [name for name in sys.argv[1:] if repair(Path(name))]
     for name in changed:
         print(f"{name}: the end is repaired")
@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def repair(path: Path) -> bool:
-    """Whether the file was changed; an empty one stays empty."""
+    """Fix one file, and return whether it was changed. An empty file stays empty."""
     old = path.read_bytes()
     new = old.rstrip(b"\r\n") + b"\n" if old.strip(b"\r\n") else b""
     if new != old:

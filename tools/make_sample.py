@@ -30,7 +30,7 @@ RNG_SEED = 20220
 
 
 def main() -> None:
-    """Write the sample and say what it holds."""
+    """Write the sample, and print its files with their sizes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, nargs="?", default=OUT)
     parser.add_argument("--measure", action="store_true")
@@ -68,7 +68,7 @@ def cut(language: str, core: int, wanted: set[str]) -> EmbeddingTable:
 
 
 def load(language: str) -> tuple[list[str], np.ndarray]:
-    """A table through the data folder's own reader."""
+    """A table, read by the reader in the data folder."""
     spec = importlib.util.spec_from_file_location("unpack", SHARED / "data" / "unpack.py")
     assert spec is not None
     assert spec.loader is not None
@@ -92,7 +92,7 @@ def plausible_pairs(listed: dict[str, list[str]], sources: list[str], targets: s
 
 
 def write_split(out: Path, name: str, lexicon: Lexicon) -> None:
-    """Train, dev and test by source word."""
+    """Split a lexicon by source word into train, dev and test."""
     words = len(lexicon.sources)
     rest, test = hold_out(lexicon, round(TEST_SHARE * words))
     train, dev = hold_out(rest, round(DEV_SHARE * words))

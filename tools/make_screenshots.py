@@ -2,8 +2,8 @@
 
     python tools/make_screenshots.py [RUN]
 
-Without RUN the English-French sample is aligned with RAPO first, with few epochs. It needs playwright and a Chromium
-that is installed (CHROMIUM names it, if it is not called so). The decisions shown go to a file that is then removed.
+Without RUN the English-French sample is aligned with RAPO first, for a few epochs. Needs playwright and an installed
+Chromium (the environment variable CHROMIUM is its path, default: `chromium`). Decisions are saved to a temporary file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LARGEST = 200 * 1024
 
 
 def main() -> None:
-    """Start the program, go through the views, and take a picture of each."""
+    """Start `bilex explore`, and take a screenshot of each view."""
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         run = Path(sys.argv[1]) if len(sys.argv) > 1 else make_run(Path(folder) / "en-fr")
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def take(browser: object, url: str) -> None:
-    """The pictures."""
+    """Take all screenshots."""
     page = browser.new_page(viewport={"width": 1100, "height": 760})
     page.set_default_timeout(WAIT)
     page.goto(url)
@@ -73,19 +73,19 @@ def take(browser: object, url: str) -> None:
 
 
 def show(page: Page, address: str, ready: str) -> None:
-    """Go to a view and wait until it is there."""
+    """Open a view and wait until it is loaded."""
     page.evaluate("address => { location.hash = address; }", address)
     page.wait_for_selector(ready)
     page.wait_for_selector("#main:not([aria-busy])")
 
 
 def keep(page: Page, name: str) -> None:
-    """A picture of what is on the screen."""
+    """Save a screenshot."""
     page.screenshot(path=IMAGES / f"{name}.png")
 
 
 def make_run(folder: Path) -> Path:
-    """The sample, aligned."""
+    """Align the bundled sample."""
     from bilex import align, get_method, sample
 
     data = sample.load("en-fr")

@@ -1,21 +1,23 @@
-"""Do the tests notice when the program is changed? Makes small changes (mutants) and runs the tests against each.
+"""Mutation testing: make small changes to the program (mutants), and run the tests against each.
 
     python tools/mutate.py [PATH ...] [--mutants 200] [--rng-seed 0] [--jobs 2] [--tests TESTS ...]
         [--folder build/mutation] [--mirrored] [--measure] [--retry] [--judged FILE] [--report]
 
-PATH: files or folders whose code is changed, by default src; TESTS: those that are run, by default tests. A mutant is
-noticed if a test fails, crashes or does not end. The checkout itself is never changed: everything runs in copies.
+PATH: files or folders to change (default: src). TESTS: tests to run (default: tests). A mutant is noticed if a test
+fails, crashes or does not end. The checkout itself is never changed: everything runs in copies.
 
-The first call runs all tests once to measure which lines each of them executes (FOLDER/lines.coverage). --measure does
-it again, which is due when tests or code have changed. --mirrored does without: only the tests that mirror the changed
-module are run, which notice most mutants in a tenth of the time; --retry without it then tries the others. Results are
-lines of FOLDER/results.jsonl: what is there is not done again, so a call that was interrupted goes on, and --retry runs
-those that survived once more. At the end survivors are shown with what was changed, and how many there are in each
-package; --report does only that.
+The first call runs all tests once, to measure which lines each test executes (FOLDER/lines.coverage). Use --measure to
+measure again after tests or code have changed. With --mirrored nothing is measured, and only the tests that mirror the
+changed module are run. They notice most mutants in a tenth of the time; a later call with --retry but without
+--mirrored tries the survivors with the other tests.
 
-FILE has lines of a mutant's key, a tab, and what a person found: `equivalent` (nothing can tell the difference),
-`speed` or `message` (only these change), or `real`; and a tab and a reason, if you like. Only `real` ones, and those
-nobody has judged, count against the tests.
+Results are appended to FOLDER/results.jsonl. Mutants with a result are not tried again, so an interrupted call can be
+resumed. --retry tries survivors again. At the end survivors are printed with their changes, and counted by package;
+--report does only this.
+
+FILE has one line per judged mutant: its key, a tab and a verdict. Verdicts: `equivalent` (no difference in behaviour),
+`speed` or `message` (only these change), or `real`. A further tab and a reason may follow. Only `real` and unjudged
+survivors count against the tests.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ Result = dict[str, Any]
 
 
 def main() -> int:
-    """Run what is missing, and say what came of it; the exit code is 1 if a mutant that counts survived."""
+    """Try the mutants without result, and print the report. The exit code is 1 if a mutant that counts survived."""
     args = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # an end that ends the trials too
     args.folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +82,7 @@ def arguments() -> argparse.Namespace:
 
 
 def measure(args: argparse.Namespace) -> Selection:
-    """Which tests execute which lines, as measured before or now."""
+    """The tests that execute each line, from an earlier measurement or a new one."""
     copy = args.folder / "copies" / "measured"
     if args.measure or not (args.folder / SECONDS).exists():
         (args.folder / LINES).unlink(missing_ok=True)
@@ -101,7 +103,7 @@ def _measure(copy: Path, tests: list[str], folder: Path) -> None:
 
 
 def run(mutants: list[Mutant], selection: Selection | Mirrored, args: argparse.Namespace, results: Path) -> None:
-    """Try the mutants, several at a time, and write down each result as soon as it is there."""
+    """Try the mutants in parallel, and save each result at once."""
     copies = [args.folder / "copies" / str(job) for job in range(min(args.jobs, len(mutants)))]
     for copy in copies:
         copy_checkout(args.root, copy)
@@ -125,7 +127,7 @@ def run(mutants: list[Mutant], selection: Selection | Mirrored, args: argparse.N
 
 
 def line(result: Result) -> str:
-    """A result for a person who waits."""
+    """Print one result as progress."""
     verdict = f"noticed by {result['by']} ({result['how']})" if result["noticed"] else "SURVIVED"
     return f"{result['key']} {result['file']}:{result['line']} {result['operator']}: {verdict}, {result['seconds']} s"
 
@@ -137,7 +139,7 @@ def read(results: Path) -> dict[str, Result]:
 
 
 def read_judgements(path: Path | None) -> dict[str, str]:
-    """What a person has found of survivors."""
+    """Verdicts on survivors, by key."""
     if path is None:
         return {}
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -148,7 +150,7 @@ def read_judgements(path: Path | None) -> dict[str, str]:
 
 
 def summarize(mutants: list[Mutant], results: dict[str, Result], judged: dict[str, str]) -> int:
-    """Print survivors, and a line for each package."""
+    """Print the survivors, and the counts of each package."""
     tried = [results[mutant.key] for mutant in mutants if mutant.key in results]
     survivors = [result for result in tried if not result["noticed"]]
     for result in survivors:
@@ -173,7 +175,7 @@ def summarize(mutants: list[Mutant], results: dict[str, Result], judged: dict[st
 
 
 def package(file: str) -> str:
-    """The folder in src/bilex, or the file if it is in none."""
+    """The package of a file in src/bilex, or "(top)"."""
     parts = Path(file).parts[2:]
     return parts[0] if len(parts) > 1 else "(top)"
 

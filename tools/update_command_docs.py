@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def page() -> str:
-    """The page as it should be."""
+    """The text of the page."""
     group = _context(cli, "bilex")
     parts = [HEAD, _section("bilex", group)]
     for name in COMMANDS:
@@ -43,7 +43,7 @@ def page() -> str:
 
 
 def _sections(command: click.Command, title: str, context: click.Context) -> list[str]:
-    """The help of a command, and of those in it."""
+    """The help of a command and of its subcommands."""
     parts = [_section(title, context)]
     for name in command.list_commands(context) if isinstance(command, click.Group) else ():
         inner = command.get_command(context, name)

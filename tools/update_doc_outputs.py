@@ -1,15 +1,15 @@
-"""Run the examples in the documents and put their real output there, or check that it is there already.
+"""Run the examples in the documents and write their output below them, or check it (--check).
 
     python tools/update_doc_outputs.py [--check] [--skip COMMAND] [DOCUMENT ...]
 
-What is run, in order, in a new folder for each document:
+Each document is run in order, in a new folder:
 
-- ```console blocks: each line that begins with "$ "; what it prints stands below it;
-- ```python blocks; what one prints stands in the ```text block that follows it;
-- ```python blocks with title="src/bilex/methods/NAME.py": written to a folder where methods are looked for.
+- ```console blocks: every line that begins with "$ " is run; its output stands below it;
+- ```python blocks: the output stands in the ```text block that follows;
+- ```python blocks with title="src/bilex/methods/NAME.py": written to a folder in which bilex looks for methods.
 
-Numbers may differ a little from machine to machine, and times by as much as they like: a difference of two in the last
-decimal, or of 0.2 %, leaves the document as it is.
+Numbers may differ a little between machines: a difference of two in the last decimal, or of 0.2 %, does not change the
+document. Times may differ by any amount.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def update(path: Path, skip: str | None, *, write: bool) -> bool:
-    """Run one document, show what is different now, and say whether anything is."""
+    """Run one document, print the differences, and return whether there are any."""
     old = path.read_text(encoding="utf-8")
     new = run_document(old, skip)
     names = (f"{path.name}, written", f"{path.name}, printed")
@@ -76,7 +76,7 @@ def update(path: Path, skip: str | None, *, write: bool) -> bool:
 
 
 def run_document(text: str, skip: str | None = None) -> str:
-    """The document with what its examples print now."""
+    """The document with the current output of its examples."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), methods_beside(Path(folder) / "methods"):
         module = types.ModuleType("example")
         return BLOCK.sub(lambda match: run_block(match, module, skip), text)
@@ -84,7 +84,7 @@ def run_document(text: str, skip: str | None = None) -> str:
 
 @contextlib.contextmanager
 def methods_beside(folder: Path) -> Iterator[None]:
-    """Let bilex look for methods in one more folder, and forget what it found there."""
+    """Let bilex look for methods in one more folder, until the end of the context."""
     import bilex.methods
     from bilex.methods.base import all_methods
 
@@ -101,7 +101,7 @@ def methods_beside(folder: Path) -> Iterator[None]:
 
 
 def run_block(match: re.Match[str], module: types.ModuleType, skip: str | None) -> str:
-    """The block with what it prints now."""
+    """The block with its current output."""
     if match["kind"] == "console":
         following = match[0][len(f"```console{match['rest']}\n{match['body']}") :]
         return f"```console{match['rest']}\n{run_session(match['body'], skip)}{following}"
@@ -118,7 +118,7 @@ def run_block(match: re.Match[str], module: types.ModuleType, skip: str | None) 
 
 
 def run_session(body: str, skip: str | None) -> str:
-    """The commands of a console block, each with what it prints now."""
+    """The commands of a console block, each with its current output."""
     parts = re.split(r"^(\$ [^\n]*\n)", body, flags=re.MULTILINE)
     done = parts[:1]
     for line, written in zip(parts[1::2], parts[2::2], strict=True):
@@ -130,7 +130,7 @@ def run_session(body: str, skip: str | None) -> str:
 
 
 def run_line(line: str) -> str:
-    """What a command line prints on both streams; `bilex` runs in this process, which spares importing torch again."""
+    """Output of a command line on both streams. `bilex` runs in this process, so that torch is imported only once."""
     shown, piped = io.StringIO(), ""
     *before, last = line.split(" | ")
     for command in before:
@@ -142,7 +142,7 @@ def run_line(line: str) -> str:
 
 
 def run_command(command: str, stdin: str, stdout: io.StringIO, stderr: io.StringIO) -> None:
-    """One command of a pipe."""
+    """Run one command of a pipeline."""
     if not command.startswith("bilex "):
         done = subprocess.run(command, shell=True, input=stdin, capture_output=True, text=True, check=False)
         stdout.write(done.stdout)
@@ -160,13 +160,13 @@ def run_command(command: str, stdin: str, stdout: io.StringIO, stderr: io.String
 
 
 def settle(written: str, printed: str) -> str:
-    """What is written where it agrees with what is printed, else that."""
+    """The written output if the printed one agrees with it, else the printed one."""
     printed = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
     return written if agree(written, printed) else printed
 
 
 def agree(written: str, printed: str) -> bool:
-    """Whether two texts are equal but for small differences in their numbers."""
+    """Whether two texts are equal except for small differences between numbers."""
     texts = [SECONDS.sub("some s", text) for text in (written, printed)]
     words = [re.sub(r"\s+", " ", NUMBER.sub("0", text)) for text in texts]
     numbers = [NUMBER.findall(text) for text in texts]

@@ -1,14 +1,14 @@
-"""Put the tables of results into the documents under docs/results, from the cells that lie beside them.
+"""Update the result tables in the documents under docs/results from the benchmark cells in the same folder.
 
     python tools/update_result_docs.py
 
-Pages and plots of reports that a document links to are written to the folder of their results. A document names a table
-by its suite and its name, and all up to the next mark is made anew:
+Report pages and plots that a document links to are written, too, to the folder of their results. A document marks each
+table by its suite and its name. Everything up to the end mark is replaced:
 
     <!-- open: p_at_1 -->
     <!-- end -->
 
-Names are those of the report: p_at_1, p_at_1_all, margins, cost, data, failures.
+Table names are those of the report: p_at_1, p_at_1_all, margins, cost, data, failures.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def main() -> None:
 
 
 def pages() -> list[Path]:
-    """The documents that may have tables."""
+    """All documents that may contain tables."""
     return sorted(RESULTS.glob("*.md"))
 
 
 def updated(text: str) -> str:
-    """A document with its tables as they should be."""
+    """The document with current tables."""
     return MARKED.sub(lambda found: f"{found['mark']}\n{_tables(found['suite'])[found['table']]}\n\n", text)
 
 

@@ -41,15 +41,15 @@ def check_json(text: str) -> Any:
         raise WrongError(f"this is no JSON ({error}): {text[:80]!r}") from None
 
 
-LONGEST = 50_000
-"""Characters of a message: it may be made of escapes."""
+MAX_MESSAGE_LENGTH = 50_000
+"""Maximum length of a message in characters. Escapes make messages long."""
 
 
 def check_text(text: str) -> None:
     """One line that can be printed."""
     if not text.strip():
         raise WrongError("a message without words")
-    if len(text) > LONGEST:
-        raise WrongError(f"a message without end: {len(text):,} characters")
+    if len(text) > MAX_MESSAGE_LENGTH:
+        raise WrongError(f"a message that is too long: {len(text):,} characters")
     if found := {character for character in text if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")}:
         raise WrongError(f"a message holds {', '.join(map(ascii, sorted(found)))}: {text[:300]!a}")

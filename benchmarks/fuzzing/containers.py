@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bilex.storage.array_file import METADATA
+from bilex.storage.array_file import METADATA_KEY
 from fuzzing.mutators import WORDS, mutate_bytes, mutate_json
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def mutate_checkpoint(data: bytes, rng: Random) -> bytes:
         return mutate_safetensors(data, rng)
     metadata, arrays = _parse(data)
     with suppress(ValueError, KeyError, AttributeError):
-        notes = json.loads(metadata[METADATA])
+        notes = json.loads(metadata[METADATA_KEY])
         name = rng.choice(["values", "values", "records", "more"])
         notes[name] = mutate_json(notes.get(name, "{}").encode(), rng).decode()
-        metadata[METADATA] = json.dumps(notes)
+        metadata[METADATA_KEY] = json.dumps(notes)
     return _build(metadata, arrays)
 
 

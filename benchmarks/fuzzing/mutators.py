@@ -53,8 +53,8 @@ VALUES: list[Any] = [
     *WORDS,
 ]
 DEEP = "deep nesting goes here"
-LARGEST = 12 << 20
-"""Bytes of an input: more would be a matter of its size, and not of its damage."""
+MAX_INPUT_BYTES = 12 << 20
+"""Maximum size of an input. A larger one would test its size rather than its damage."""
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -97,7 +97,7 @@ def some(data: bytes, rng: Random, *special: Callable[[bytes, Random], bytes]) -
     """Mostly damage of the special kinds, sometimes to the bytes."""
     mutate = mutate_bytes if rng.random() < 0.25 else rng.choice(special)
     try:
-        return mutate(data, rng)[:LARGEST]
+        return mutate(data, rng)[:MAX_INPUT_BYTES]
     except Exception:  # it is damaged already, so much that it has no form any more
         return mutate_bytes(data, rng)
 

@@ -12,7 +12,7 @@ from safetensors.torch import load, save
 
 from bilex.run.cache import RUN
 from bilex.run.files import CACHE, DESCRIPTION
-from bilex.storage.array_file import CHECKSUM, METADATA, checksum_of
+from bilex.storage.array_file import CHECKSUM_KEY, METADATA_KEY, compute_checksum
 
 if TYPE_CHECKING:
     from random import Random
@@ -43,9 +43,13 @@ def seal_arrays(data: bytes, run: str | None = None) -> bytes:
     """With the checksum that its arrays and notes have, and as of that run; the same if it has none any more."""
     with suppress(SafetensorError, ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError):
         arrays, length = load(data), int.from_bytes(data[:8], "little")
-        notes = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][METADATA])
-        notes = {name: text for name, text in notes.items() if name != CHECKSUM} | ({} if run is None else {RUN: run})
-        return save(arrays, metadata={METADATA: json.dumps({**notes, CHECKSUM: checksum_of(arrays, notes)})})
+        notes = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][METADATA_KEY])
+        notes = {name: text for name, text in notes.items() if name != CHECKSUM_KEY} | (
+            {} if run is None else {RUN: run}
+        )
+        return save(
+            arrays, metadata={METADATA_KEY: json.dumps({**notes, CHECKSUM_KEY: compute_checksum(arrays, notes)})}
+        )
     return data
 
 

@@ -30,7 +30,7 @@ from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING, check_unfi
 from bilex.run.folder import describe
 from bilex.run.provenance import INPUTS, check_same, read
 from bilex.settings.file import read_settings
-from bilex.storage.lock import LOCK, owner
+from bilex.storage.lock import LOCK_FILE, lock_owner
 from bilex.storage.strict_json import to_json
 from bilex.table import EmbeddingTable
 from bilex.training.checkpoint import CHECKPOINT, Checkpoint
@@ -145,7 +145,7 @@ def _use_file(corpus: Corpus, folder: Path, rng: Random) -> None:
         _align_with(table, corpus, rng)
 
 
-PIECEWISE = ("text.CHUNK", "word2vec.CHUNK", "npy.BLOCK", "arrays.BLOCK_ROWS", "native.BLOCK")
+PIECEWISE = ("text.CHUNK_BYTES", "word2vec.CHUNK_BYTES", "npy.BLOCK_BYTES", "arrays.BLOCK_ROWS", "native.BLOCK_ROWS")
 SMALL = 100_000
 """Bytes of a file that is read in pieces of a few."""
 
@@ -319,14 +319,14 @@ def _make_checkpoint(corpus: Corpus, rng: Random) -> Files:
     if rng.random() < 0.05:
         damaged = rng.choice(PLACES)
     lock = some(b'{"process": 1, "host": "h", "since": "s"}', rng, mutate_json)
-    return {**files, name: damaged, LOCK: lock, "method": method.encode()}
+    return {**files, name: damaged, LOCK_FILE: lock, "method": method.encode()}
 
 
 def _use_checkpoint(corpus: Corpus, folder: Path, rng: Random) -> None:  # noqa: ARG001
     """As `bilex align --resume` does."""
     inputs = corpus.inputs((folder / "method").read_text())
-    check_text(owner(folder / LOCK))
-    check_unfinished(folder, (INPUTS, CHECKPOINT, LOCK))
+    check_text(lock_owner(folder / LOCK_FILE))
+    check_unfinished(folder, (INPUTS, CHECKPOINT, LOCK_FILE))
     check_same(inputs.describe(), read(folder / INPUTS, again="align"), folder)
     alignment = fit(inputs, checkpoint=Checkpoint(folder), measured=True)
     check_finite(alignment.provenance["held_out"])

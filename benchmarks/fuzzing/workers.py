@@ -23,7 +23,7 @@ from fuzzing.checks import WrongError, check_text
 from fuzzing.corpus import Corpus, fresh
 from fuzzing.inputs import Input
 from fuzzing.targets import TARGETS
-from measuring import forget_peak, peak
+from measuring import peak_memory, reset_peak_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,8 +69,8 @@ def try_input(given: Input, corpus: Corpus, folder: Path, limits: Limits) -> Out
     """Do with the files what a user would."""
     given.write(fresh(folder))
     rng = Random(f"{given.rng_seed} {given.number} use")
-    forget_peak()
-    before = peak()
+    reset_peak_memory()
+    before = peak_memory()
     try:
         with _hooked(limits.seconds):
             TARGETS[given.target].use(corpus, folder, rng)
@@ -79,7 +79,7 @@ def try_input(given: Input, corpus: Corpus, folder: Path, limits: Limits) -> Out
         outcome = _refused(error)
     except (TimeIsUp, Exception) as error:
         outcome = _fault(error)
-    grown = peak() - before
+    grown = peak_memory() - before
     if outcome.fault is None and grown > limits.memory:
         outcome = Outcome(fault=f"{given.target}: memory", details=f"{grown >> 20:,} MB, refused: {outcome.refused}")
     shutil.rmtree(folder, ignore_errors=True)

@@ -17,7 +17,7 @@ from bilex.io.in_memory import is_gensim
 from bilex.lexicon import Lexicon
 from bilex.table import EmbeddingTable
 from bilex.text.suggest import suggestion
-from bilex.text.words import described
+from bilex.text.words import describe_value
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -137,7 +137,9 @@ def _table(rows: Rows) -> EmbeddingTable:
     try:
         array = np.ascontiguousarray(rows, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise TableError(f"found {described(rows)}; needed a matrix of numbers (n, d), or a table: {error}") from None
+        raise TableError(
+            f"found {describe_value(rows)}; needed a matrix of numbers (n, d), or a table: {error}"
+        ) from None
     return EmbeddingTable([str(i) for i in range(len(array))], array)
 
 

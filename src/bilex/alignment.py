@@ -20,14 +20,14 @@ from bilex.evaluation.similarity import Similarity, judgement_list, similarity
 from bilex.io.write import choose_format
 from bilex.lexicon import Lexicon
 from bilex.normalize import Normalizer, unit
-from bilex.page.display import SHOWN, Displayed, counted, listed
+from bilex.page.display import MAX_SHOWN_ROWS, Displayed, format_count, format_list
 from bilex.retrieval import CSLS, Index, Retrieval
 from bilex.retrieval.sides import Sides, both_sides, from_to, reverse
 from bilex.run.given import given_pairs, with_given
-from bilex.settings.fields import check_at_least_one
+from bilex.settings.fields import check_positive
 from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable
-from bilex.text.words import quoted, shortened, word_list
+from bilex.text.words import quote, truncate, word_list
 from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
@@ -61,14 +61,15 @@ class Translation(Displayed):
         return [candidate.word for candidate in self.candidates]
 
     def _line(self) -> str:
-        found = [f"{quoted(word)} {score:.3f}" for word, score in self.candidates]
+        found = [f"{quote(word)} {score:.3f}" for word, score in self.candidates]
         through = " (through subwords)" if self.through == "subwords" else ""
-        return f"{quoted(self.word)}{through} -> {listed(found, len(found), most=SHOWN) or 'nothing, it has no vector'}"
+        shown = format_list(found, len(found), most=MAX_SHOWN_ROWS) or "nothing, it has no vector"
+        return f"{quote(self.word)}{through} -> {shown}"
 
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row
 
-        rows = tuple(row(shortened(word), f"{score:.3f}") for word, score in self.candidates)
+        rows = tuple(row(truncate(word), f"{score:.3f}") for word, score in self.candidates)
         return Table("translation", "Translations", ("translation", "score"), rows)
 
 
@@ -210,7 +211,7 @@ class Alignment(Displayed):
         progress: Progress | None = None,
     ) -> Translation | list[Translation]:
         """The n best translations of a word, or of each of several words in the order given."""
-        check_at_least_one(n=n)
+        check_positive(n=n)
         found = self._translations(word_list(words), n, direction, retrieval, progress)
         return found[0] if isinstance(words, str) else found
 
@@ -251,7 +252,7 @@ class Alignment(Displayed):
         vectors find, until a source has n. `mutual` keeps a found pair only where each word is the other's best
         translation by the vectors. With `given=False` the lexicon is what the vectors alone find.
         """
-        check_at_least_one(n=n, max_rank=max_rank)
+        check_positive(n=n, max_rank=max_rank)
         found = self._found(n, mutual, max_rank, direction, retrieval, progress)
         if not given:
             return found
@@ -364,14 +365,16 @@ class Alignment(Displayed):
         dev = "" if self.dev is None else f" and {len(self.dev):,} dev"
         pairs = f"{len(self.train):,} train{dev} pairs" if len(self.train) else "no dictionary"
         words = f"{len(self.source):,} source and {len(self.target):,} target words"
-        return f"{method}, {pairs}, {words} of {counted(self.source.dim, 'dimension')}"
+        return f"{method}, {pairs}, {words} of {format_count(self.source.dim, 'dimension')}"
 
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row
 
         rows = tuple(
             row(
-                side, shortened(self._file(side)), listed([shortened(word) for word in table.words[:SHOWN]], len(table))
+                side,
+                truncate(self._file(side)),
+                format_list([truncate(word) for word in table.words[:MAX_SHOWN_ROWS]], len(table)),
             )
             for side, table in (("source", self.source), ("target", self.target))
         )

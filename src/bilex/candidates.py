@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bilex.errors import TableError
-from bilex.io.in_memory import array_of
-from bilex.settings.fields import check_at_least_one
-from bilex.text.words import described, quoted
+from bilex.io.in_memory import as_float_array
+from bilex.settings.fields import check_positive
+from bilex.text.words import describe_value, quote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def look_up(table: EmbeddingTable, query: str | ArrayLike) -> tuple[Tensor, int 
     import torch
 
     if isinstance(query, str):
-        vector, row, name = table.vector(query), table.index.get(query), quoted(query)
+        vector, row, name = table.vector(query), table.index.get(query), quote(query)
     else:
         vector, row, name = _vector(query, table.dim), None, "the vector given"
     if not (vector.any() and np.isfinite(vector).all()):
@@ -57,15 +57,15 @@ def look_up(table: EmbeddingTable, query: str | ArrayLike) -> tuple[Tensor, int 
 def asked_for(n: int, topn: int | None) -> int:
     """How many words are asked for: gensim calls it topn."""
     n = n if topn is None else topn
-    check_at_least_one(n=n)
+    check_positive(n=n)
     return n
 
 
 def _vector(query: ArrayLike, dim: int) -> NDArray[np.float32]:
-    vector = array_of(query)
+    vector = as_float_array(query)
     if vector.dtype.kind != "f" or vector.shape != (dim,):
         raise TableError(
-            f"found {described(query)} of shape {vector.shape}; needed a word, or a vector of {dim} numbers"
+            f"found {describe_value(query)} of shape {vector.shape}; needed a word, or a vector of {dim} numbers"
         )
     with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is refused as such
         return vector.astype(np.float32)

@@ -1,24 +1,25 @@
-"""The one exception tree. Each message says what was found, what was needed, and what to do.
+"""All exceptions of bilex. Each message says what was found, what was needed, and what to do.
 
-What to do is said in Python, a parameter in backquotes: "read more words (`max_words`)", "replace it with
-`replace=True`". The command line puts its options in their place (bilex.cli.parameters), which no other module names.
+The advice names Python parameters in backquotes: "read more words (`max_words`)", "replace it with `replace=True`".
+The command line replaces them by its options (bilex.cli.parameters). No other module names options.
 """
 
-LONGEST, END = 4000, 1000
-"""Characters of a message, and how many of them are its end, which says what to do."""
+MAX_MESSAGE_LENGTH, MESSAGE_TAIL_LENGTH = 4000, 1000
+"""Characters of a message that is too long: in total, and at its end, which says what to do."""
 
 
 class BilexError(Exception):
-    """Anything a user can put right; the command line prints it without a traceback and exits with 1.
+    """An error that the user can fix. The command line prints it without a traceback and exits with 1.
 
-    The message is one line that can be printed and read, whatever the damaged file holds that it quotes.
+    The message is one printable line, even if it quotes a damaged file.
     """
 
     def __init__(self, message: object = "") -> None:
         text = str(message)
-        if (more := len(text) - LONGEST) > 0:
-            text = f"{text[: LONGEST - END]} ... ({more:,} characters left out) ... {text[-END:]}"
-        super().__init__(printable(text))
+        if (more := len(text) - MAX_MESSAGE_LENGTH) > 0:
+            head, tail = text[: MAX_MESSAGE_LENGTH - MESSAGE_TAIL_LENGTH], text[-MESSAGE_TAIL_LENGTH:]
+            text = f"{head} ... ({more:,} characters left out) ... {tail}"
+        super().__init__(escape_nonprintable(text))
 
 
 class TableError(BilexError):
@@ -26,9 +27,9 @@ class TableError(BilexError):
 
 
 class UnknownWordError(TableError, KeyError):
-    """A word has no vector; a `KeyError` too, as of a dict."""
+    """A word has no vector. It is a `KeyError` too, as for a dict."""
 
-    __str__ = BilexError.__str__  # that of KeyError puts the message into quotation marks
+    __str__ = BilexError.__str__  # KeyError.__str__ would put the message into quotation marks
 
 
 class LexiconError(BilexError):
@@ -40,60 +41,60 @@ class SettingsError(BilexError):
 
 
 class AlignmentError(BilexError):
-    """A run cannot be made, saved, opened or continued."""
+    """A run cannot be created, saved, opened or resumed."""
 
 
 class CheckpointError(BilexError):
-    """What an interrupted run has left behind cannot be read."""
+    """The checkpoint of an interrupted run cannot be read."""
 
 
 class LockError(BilexError):
-    """Another process is at work on the same files."""
+    """Another process is using the same files."""
 
 
-class NoRoomError(BilexError):
-    """The disk has no room for what is to be written."""
+class DiskFullError(BilexError):
+    """The disk does not have enough free space."""
 
 
 class DataError(BilexError):
-    """Public data cannot be fetched, or are not what they should be."""
+    """Public data cannot be fetched, or are not as expected."""
 
 
 class SuiteError(BilexError):
-    """A suite of benchmarks cannot be read or run."""
+    """A benchmark suite cannot be read or run."""
 
 
 class ResultsError(BilexError):
-    """Results of a suite cannot be read, or there are none."""
+    """The results of a suite cannot be read, or do not exist."""
 
 
 class ExplorerError(BilexError):
-    """The page of `bilex explore` cannot be shown, or corrections cannot be kept."""
+    """The page of `bilex explore` cannot be shown, or corrections cannot be saved."""
 
 
 class ClusterError(BilexError):
-    """There is no cluster of machines, or it is too small, or has lost what it was given to do."""
+    """The cluster cannot be reached, is too small, or has lost a task."""
 
 
-def printable(text: str) -> str:
-    """The text with escapes for all that a terminal would obey or hide: line ends, escape codes, writing directions."""
+def escape_nonprintable(text: str) -> str:
+    """The text with all nonprintable characters escaped: line ends, terminal control codes, bidirectional marks."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
     )
 
 
-def reason(error: Exception) -> str:
-    """What an error says, without the number and the file's name that those of the system have."""
+def error_text(error: Exception) -> str:
+    """The text of an error. An OSError loses its number and its file name."""
     return getattr(error, "strerror", None) or str(error)
 
 
-def described(error: BaseException) -> str:
-    """An error that is none of these, in one line for a result."""
+def error_with_type(error: BaseException) -> str:
+    """Type and text of any other error, in one line."""
     return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 class MissingExtraError(BilexError):
-    """An optional dependency is needed and not installed."""
+    """An optional dependency is needed but not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package}: pip install 'bilex[{extra}]'")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from bilex.coverage import LexiconIndex, find_pairs
 from bilex.errors import LexiconError, SettingsError
-from bilex.io.dictionary import LexiconReport, Separator, comment_sign, read_pairs, write_pairs
+from bilex.io.dictionary import LexiconReport, Separator, comment_prefix, read_pairs, write_pairs
 from bilex.io.in_memory import word_pairs
-from bilex.page.display import SHOWN, Displayed, counted, listed, rest
+from bilex.page.display import MAX_SHOWN_ROWS, Displayed, format_count, format_list, more_rows_note
 from bilex.text.printable import printable
-from bilex.text.words import described, quoted, shortened, word_list
+from bilex.text.words import describe_value, quote, truncate, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +44,9 @@ class Lexicon(Displayed):
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, tuple):
-            raise LexiconError(f"pairs are {described(self.pairs)}; needed a tuple: Lexicon.of makes it of any pairs")
+            raise LexiconError(
+                f"pairs are {describe_value(self.pairs)}; needed a tuple: Lexicon.of makes it of any pairs"
+            )
 
     @classmethod
     def of(cls, given: LexiconLike) -> Lexicon:
@@ -72,7 +74,7 @@ class Lexicon(Displayed):
         those of MUSE are (`en-fr.0-5000.txt`, `en-fr.5000-6500.txt`): they have no comments, and words like `#tag`.
         """
         path = Path(path)
-        comment = comment_sign(path) if comment == "auto" else comment
+        comment = comment_prefix(path) if comment == "auto" else comment
         pairs, report = read_pairs(path, separator=separator, comment=comment, encoding=encoding)
         return cls(pairs=pairs, origin=path, report=report)
 
@@ -96,7 +98,7 @@ class Lexicon(Displayed):
 
     def __contains__(self, pair: object) -> bool:
         if isinstance(pair, str):
-            raise LexiconError(f"found the word {quoted(pair)}; a lexicon has pairs: ask `in lexicon.sources`")
+            raise LexiconError(f"found the word {quote(pair)}; a lexicon has pairs: ask `in lexicon.sources`")
         return isinstance(pair, tuple | list) and tuple(pair) in self._known
 
     @property
@@ -177,16 +179,16 @@ class Lexicon(Displayed):
         return frozenset(self.pairs)
 
     def _line(self) -> str:
-        origin = f" from {quoted(self.origin.name)}" if self.origin is not None else ""
-        pairs = listed([" - ".join(map(quoted, pair)) for pair in self.pairs[:SHOWN]], len(self))
-        about = f"{counted(len(self), 'pair')} of {counted(len(self.sources), 'source word')}{origin}"
+        origin = f" from {quote(self.origin.name)}" if self.origin is not None else ""
+        pairs = format_list([" - ".join(map(quote, pair)) for pair in self.pairs[:MAX_SHOWN_ROWS]], len(self))
+        about = f"{format_count(len(self), 'pair')} of {format_count(len(self.sources), 'source word')}{origin}"
         return f"{about}: {pairs}" if pairs else about
 
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row
 
-        rows = tuple(row(*map(shortened, pair)) for pair in self.pairs[:SHOWN])
-        return Table("lexicon", "Word pairs", ("source", "target"), rows, rest(len(self), "pair"), left=2)
+        rows = tuple(row(*map(truncate, pair)) for pair in self.pairs[:MAX_SHOWN_ROWS])
+        return Table("lexicon", "Word pairs", ("source", "target"), rows, more_rows_note(len(self), "pair"), left=2)
 
     def _where(self, wanted: Callable[[str], bool]) -> Self:
         return replace(self, pairs=tuple(pair for pair in self.pairs if wanted(pair[0])), report=None)

@@ -1,4 +1,4 @@
-"""Normalisation as ordered steps: fitted on a whole table, then applied to any row of that space."""
+"""Normalization of vectors in ordered steps. The steps are fitted to a whole table, then applied to any row."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-SHORTEST = 1e-12
-"""Rows that are shorter, or longer than can be told, are scaled before their length is taken."""
-LARGEST_MEDIAN, LONGEST = 1e9, 1e6
-"""Median length of a table, or its inverse, and length of a row in medians, up to which products stay in range."""
+MIN_LENGTH = 1e-12
+"""Rows that are shorter, or whose length overflows, are scaled before their length is computed."""
+MAX_MEDIAN, MAX_RELATIVE_LENGTH = 1e9, 1e6
+"""Products stay in the range of float32 up to this median length (or its inverse), and up to this length of a row in
+medians."""
 
 
 def unit(rows: Tensor) -> Tensor:
-    """Rows of length 1, however long or short they were; a zero row stays zero."""
+    """Rows scaled to length 1, also very long and very short ones. A zero row stays zero."""
     lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-    usual = (lengths > SHORTEST) & lengths.isfinite()
+    usual = (lengths > MIN_LENGTH) & lengths.isfinite()
     if not rows.is_meta and not usual.all():
-        rows = rows / _powers(rows.detach()).masked_fill(usual, 1)
+        rows = rows / _largest_powers_of_two(rows.detach()).masked_fill(usual, 1)
         lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-    directions: Tensor = rows / lengths.clamp_min(SHORTEST)
+    directions: Tensor = rows / lengths.clamp_min(MIN_LENGTH)
     return directions
 
 
-def _powers(rows: Tensor) -> Tensor:
-    """Of each row the largest power of two that its largest number has in it, (n, 1): to divide by it is exact."""
+def _largest_powers_of_two(rows: Tensor) -> Tensor:
+    """Largest power of two up to the largest absolute value of each row, (n, 1). Division by it is exact."""
     largest = torch.linalg.vector_norm(rows, ord=torch.inf, dim=1, keepdim=True)
     powers: Tensor = largest / (2 * torch.frexp(largest).mantissa)
     return powers.masked_fill(largest == 0, 1)
 
 
 class Step(NamedTuple):
-    """What a step learns from a table, and what it does with a row and that."""
+    """One step: `fit(table)` returns its state, `apply(rows, state)` the normalized rows."""
 
     fit: Callable[[Tensor], Tensor]
     apply: Callable[[Tensor, Tensor], Tensor]
@@ -51,16 +52,16 @@ STEPS: dict[str, Step] = {
     "center": Step(lambda rows: rows.mean(0), lambda rows, mean: rows - mean),
     "scale": Step(lambda rows: rows.norm(dim=0).clamp_min(1e-12), lambda rows, norm: rows / norm),
 }
-"""unit: rows of length 1; center: mean of the table to 0; scale: columns of length 1 over the table."""
+"""unit: rows of length 1. center: subtract the mean of the table. scale: columns of the table of length 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Normalizer:
-    """Steps by name, in order, and what each has learnt.
+    """Steps by name, in order, and the fitted state of each.
 
-    `median` is the median length of the rows of a table with lengths that cannot be computed with: before the steps,
-    its rows are divided by it, and those that are a million times as long and more are made as long as it. It is None
-    for all other tables, and where the first step is unit.
+    `median` is only set for a table with lengths outside the range of float32 products, and never if the first step is
+    unit. It is the median length of the rows. Rows are divided by it before the steps. Rows of more than a million
+    times this length are scaled to it.
     """
 
     steps: tuple[str, ...]
@@ -69,7 +70,7 @@ class Normalizer:
 
     @classmethod
     def fit(cls, rows: Tensor, steps: Sequence[str]) -> tuple[Normalizer, Tensor]:
-        """The normalizer fitted to a table, and the normalized table; each step is fitted to what the last one left."""
+        """The normalizer fitted to a table, and the normalized table. Each step is fitted to the output of the last."""
         check_steps(steps)
         states = []
         median = None if rows.is_meta or tuple(steps[:1]) == ("unit",) else _median_out_of_range(rows)
@@ -80,22 +81,22 @@ class Normalizer:
         return cls(tuple(steps), tuple(states), median), rows
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """The rows as the table they belong to was normalized."""
+        """The rows, normalized like the table."""
         rows = rows if self.median is None else _in_range(rows, self.median)
         for step, state in zip(self.steps, self.states, strict=True):
             rows = STEPS[step].apply(rows, state.to(rows))
         return rows
 
     def arrays(self, prefix: str) -> dict[str, Tensor]:
-        """The learnt states by name."""
-        learnt = {f"{prefix}.{i}": state for i, state in enumerate(self.states)}
-        return learnt if self.median is None else learnt | {f"{prefix}.median": self.median}
+        """The fitted states by name."""
+        fitted = {f"{prefix}.{i}": state for i, state in enumerate(self.states)}
+        return fitted if self.median is None else fitted | {f"{prefix}.median": self.median}
 
     @classmethod
     def from_arrays(
         cls, steps: Sequence[str], arrays: dict[str, Tensor], prefix: str, sizes: dict[str, int] | None = None
     ) -> Normalizer:
-        """The inverse of `arrays`; sizes: {"d": ...}, where known. ValueError if they are none of such steps."""
+        """The inverse of `arrays`. sizes: {"d": ...} if known. ValueError if the arrays do not fit the steps."""
         check_steps(steps)
         names = [f"{prefix}.{i}" for i in range(len(steps))]
         forms = {name: ArrayForm((0,) if step == "unit" else ("d",)) for name, step in zip(names, steps, strict=True)}
@@ -109,21 +110,21 @@ class Normalizer:
 
 
 def _median_out_of_range(rows: Tensor) -> Tensor | None:
-    """The median length, (1,), if it or the longest row is out of range. Zero rows have no say."""
+    """The median length, (1,), if it or the longest row is out of range. Zero rows are not counted."""
     lengths = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64)
     lengths = lengths[(lengths > 0) & lengths.isfinite()]
     if not len(lengths):
         return None
     median = lengths.median()
-    in_range = 1 / LARGEST_MEDIAN <= median <= LARGEST_MEDIAN and lengths.max() <= LONGEST * median
+    in_range = 1 / MAX_MEDIAN <= median <= MAX_MEDIAN and lengths.max() <= MAX_RELATIVE_LENGTH * median
     return None if in_range else median[None]
 
 
 def _in_range(rows: Tensor, median: Tensor) -> Tensor:
-    """The rows divided by the median; those that are far longer are of length 1."""
+    """The rows divided by the median. Rows that are far too long are scaled to length 1."""
     divided = rows.double() / median.to(rows.device, torch.float64)
-    far = torch.linalg.vector_norm(divided, dim=1, keepdim=True) > LONGEST
-    return torch.where(far, unit(rows), divided.to(rows))
+    too_long = torch.linalg.vector_norm(divided, dim=1, keepdim=True) > MAX_RELATIVE_LENGTH
+    return torch.where(too_long, unit(rows), divided.to(rows))
 
 
 def check_steps(steps: Sequence[str]) -> None:

@@ -14,8 +14,8 @@ from bilex.candidates import asked_for, look_up, nearest_words
 from bilex.errors import TableError, UnknownWordError
 from bilex.io.in_memory import is_gensim, table_contents
 from bilex.io.report import ReadReport
-from bilex.page.display import SHOWN, Displayed, counted, listed, rest
-from bilex.text.words import described, quoted, shortened, word_list
+from bilex.page.display import MAX_SHOWN_ROWS, Displayed, format_count, format_list, more_rows_note
+from bilex.text.words import describe_value, quote, truncate, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +50,7 @@ class EmbeddingTable(Displayed):
 
     def __post_init__(self) -> None:
         if isinstance(self.words, str):
-            raise TableError(f"words are the string {quoted(self.words)}; needed a list of words, one for each row")
+            raise TableError(f"words are the string {quote(self.words)}; needed a list of words, one for each row")
         found = f"{self.rows.dtype} of shape {self.rows.shape}"
         if self.rows.ndim != 2 or self.rows.dtype != np.float32 or 0 in self.rows.shape:
             raise TableError(f"rows are {found}; needed a float32 matrix with at least one row")
@@ -117,7 +117,9 @@ class EmbeddingTable(Displayed):
     def from_gensim(cls, keyed_vectors: Any) -> Self:
         """Take words and rows, and subwords if any, from gensim KeyedVectors. Needs the extra `gensim`."""
         if not is_gensim(keyed_vectors):
-            raise TableError(f"found {described(keyed_vectors)}; needed KeyedVectors of gensim, or a model with them")
+            raise TableError(
+                f"found {describe_value(keyed_vectors)}; needed KeyedVectors of gensim, or a model with them"
+            )
         from bilex.io.keyed import from_keyed
 
         return cls._of(from_keyed(keyed_vectors), None)
@@ -188,18 +190,19 @@ class EmbeddingTable(Displayed):
         return unit(torch.from_numpy(self.rows))
 
     def _line(self) -> str:
-        origin = f" from {quoted(self.origin.name)}" if self.origin is not None else ""
-        words = listed([quoted(word) for word in self.words[:SHOWN]], len(self))
-        return f"{counted(len(self), 'word')} of {counted(self.dim, 'dimension')}{origin}: {words}"
+        origin = f" from {quote(self.origin.name)}" if self.origin is not None else ""
+        words = format_list([quote(word) for word in self.words[:MAX_SHOWN_ROWS]], len(self))
+        return f"{format_count(len(self), 'word')} of {format_count(self.dim, 'dimension')}{origin}: {words}"
 
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row
 
-        shown = zip(self.words[:SHOWN], self.rows[:SHOWN, :SHOWN].tolist(), strict=True)
+        shown = zip(self.words[:MAX_SHOWN_ROWS], self.rows[:MAX_SHOWN_ROWS, :MAX_SHOWN_ROWS].tolist(), strict=True)
         rows = tuple(
-            row(shortened(word), listed([f"{x:.4g}" for x in vector], self.dim, most=SHOWN)) for word, vector in shown
+            row(truncate(word), format_list([f"{x:.4g}" for x in vector], self.dim, most=MAX_SHOWN_ROWS))
+            for word, vector in shown
         )
-        return Table("table", "Word vectors", ("word", "vector"), rows, rest(len(self), "word"))
+        return Table("table", "Word vectors", ("word", "vector"), rows, more_rows_note(len(self), "word"))
 
     @classmethod
     def _of(cls, contents: Contents, origin: Path | None) -> Self:

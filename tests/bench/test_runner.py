@@ -8,7 +8,7 @@ from bilex.bench.results import read, read_suite, write_cell
 from bilex.bench.runner import run
 from bilex.bench.suite import Suite
 from bilex.errors import LockError, SettingsError, SuiteError
-from bilex.storage.lock import LOCK, only_one
+from bilex.storage.lock import LOCK_FILE, exclusive_lock
 
 NAMES = ["procrustes.s-t.0", "ridge-weak.s-t.0", "procrustes.short.0"]
 
@@ -103,7 +103,10 @@ def test_an_interruption_leaves_whole_results_and_the_rest_goes_on(small, folder
 
 
 def test_two_runs_in_one_folder_are_refused(small, folder):
-    with only_one(folder / LOCK), pytest.raises(LockError, match=f"process {os.getpid()} .* is at work there"):
+    with (
+        exclusive_lock(folder / LOCK_FILE),
+        pytest.raises(LockError, match=f"process {os.getpid()} .* is using this folder"),
+    ):
         run(small, folder)
 
 

@@ -108,7 +108,7 @@ def test_an_input_that_was_kept_is_tried_again(tmp_path):
     Input("text", 5, 6, {"table": b"\0"}).save(tmp_path / "kept.json", "a fault")
     ended = fuzz("--replay", tmp_path / "kept.json")
     assert (ended.returncode, ended.stdout) == (0, "refused, as it should be\n"), ended.stderr
-    assert "binary data of no known kind" in ended.stderr
+    assert "binary data of an unknown format" in ended.stderr
 
 
 def test_inputs_as_files(tmp_path):

@@ -4,7 +4,7 @@ import json
 import pytest
 
 import scaling
-from measuring import lines
+from measuring import read_lines
 
 USUAL = {"words": 500, "dim": 300, "pairs": 5000, "threads": 2}
 
@@ -26,11 +26,11 @@ def test_what_two_axes_share_is_measured_once():
 
 
 def test_a_point_is_added_as_a_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(scaling, "own_process", lambda *_: {"train_seconds": 2.0})
+    monkeypatch.setattr(scaling, "run_script", lambda *_: {"train_seconds": 2.0})
     output = tmp_path / "points.jsonl"
     for words in (1, 2):
-        scaling.add(output, {"threads": 1, "words": words})
-    assert [known["words"] for known in lines(output)] == [1, 2]
+        scaling.append_measurement(output, {"threads": 1, "words": words})
+    assert [known["words"] for known in read_lines(output)] == [1, 2]
     assert json.loads(output.read_text().splitlines()[0])["train_seconds"] == 2.0
     assert list(tmp_path.iterdir()) == [output]
 
@@ -43,10 +43,10 @@ def test_the_best_of_several_counts():
 @pytest.mark.parametrize(("seconds", "met"), [(2.2, True), (2.5, False)])
 def test_doubling_the_vocabulary(seconds, met):
     records = [record(words=100_000), record(words=200_000, train_seconds=seconds), record(words=200_000, dim=50)]
-    figures, (target,) = scaling.told(records, USUAL)
+    figures, (target,) = scaling.summarize(records, USUAL)
     assert (target.value, target.met) == (seconds, met)
     assert figures["rapo: evaluation with twice the words"] == 1
-    assert scaling.told(records[:1], USUAL)[1] == []
+    assert scaling.summarize(records[:1], USUAL)[1] == []
 
 
 def test_plots_of_what_varies(tmp_path):

@@ -20,7 +20,7 @@ from bilex import Alignment, EmbeddingTable, align
 from bilex.errors import AlignmentError
 from bilex.fitting import fit as fitting
 from bilex.fitting import inputs as inputs_module
-from bilex.storage.lock import only_one
+from bilex.storage.lock import exclusive_lock
 from bilex.training.checkpoint import CHECKPOINT
 
 
@@ -311,7 +311,7 @@ def test_a_table_in_a_pipe_is_refused_with_a_reason(refused, inputs, output):
     finally:
         os.close(reading)
         os.close(writing)
-    assert "this is a pipe, and a table cannot be read from it; write it to a file, and name that" in message
+    assert "this is a pipe, and a table cannot be read from it; write the table to a file" in message
 
 
 REFUSED = [
@@ -639,24 +639,24 @@ class TestOneAtATime:
     def test_another_process_is_noticed_before_any_work(self, refused, inputs, output, monkeypatch, resume):
         monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
         partial = output.with_name("new.partial")
-        with only_one(partial / ".lock"):
+        with exclusive_lock(partial / ".lock"):
             before = contents(partial)
             message = refused("align", *inputs, "--method", "procrustes", "--output", output, *resume)
             assert contents(partial) == before
         assert f"{partial}: process {os.getpid()} on " in message
-        assert "is at work there; wait for it, or choose another folder" in message
+        assert "is using this folder; wait for it, or choose another folder" in message
 
     def test_one_that_came_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         with ExitStack() as stack:
             doubts = inputs_module.Inputs.doubts
 
             def meanwhile(self):
-                stack.enter_context(only_one(output.with_name("new.partial") / ".lock"))
+                stack.enter_context(exclusive_lock(output.with_name("new.partial") / ".lock"))
                 return doubts(self)
 
             monkeypatch.setattr("bilex.fitting.inputs.Inputs.doubts", meanwhile)
             monkeypatch.setattr("bilex.fitting.fit.fit", lambda *_, **__: pytest.fail("worked"))
-            assert "is at work there" in refused("align", *inputs, "--method", "procrustes", "--output", output)
+            assert "is using this folder" in refused("align", *inputs, "--method", "procrustes", "--output", output)
 
     def test_one_that_ended_while_the_tables_were_read_is_noticed(self, refused, inputs, output, monkeypatch):
         monkeypatch.setattr("bilex.fitting.inputs.Inputs.doubts", lambda _: output.mkdir() or [])
@@ -671,7 +671,7 @@ class TestOneAtATime:
         errors = [process.communicate()[1] for process in both]
         assert sorted(process.returncode for process in both) == [0, 1]
         (refusal,) = (error for process, error in zip(both, errors, strict=True) if process.returncode)
-        assert "is at work there" in refusal or "exists already" in refusal
+        assert "is using this folder" in refusal or "exists already" in refusal
         assert [path.name for path in tmp_path.iterdir()] == ["new"]
         assert Alignment.load(output).mapping
 
@@ -708,7 +708,7 @@ class TestRoom:
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
             yield
 
-        monkeypatch.setattr("bilex.storage.array_file.replacing", full)
+        monkeypatch.setattr("bilex.storage.array_file.atomic_write", full)
         settings = ("epochs=3", "hard=8", "start=random", "batch=16")
         args = [*inputs, "--method", "rapo", *(f"--set={setting}" for setting in settings), "--output", output]
         result = bilex("align", *args)

@@ -87,7 +87,7 @@ def _last(result):
 
 def test_refusals(bilex, refused, mirror, tmp_path):
     assert "no collection 'muses' (did you mean 'muse'?)" in refused("data", "fetch", "muses", "en-es")
-    assert "'en-es-fr' is no language or direction" in refused("data", "fetch", "muse", "en-es-fr")
+    assert "'en-es-fr' is not a language or direction" in refused("data", "fetch", "muse", "en-es-fr")
     assert "no such file in the mirror; muse: it has" in _last(bilex("data", "fetch", "muse", "en-xx"))
     assert "needed http://" in _last(bilex("data", "fetch", "muse", "en-es", "--mirror", "ftp://x/y"))
 

@@ -79,7 +79,7 @@ def test_what_was_found_can_be_aligned_with(bilex, refused, args, inputs, output
     assert "is for method ridge; leave out --method cca, or --settings" in message
     assert "leave out --unsupervised" in refused("align", *inputs[:2], *more, "--unsupervised", code=2)
     best.write_text("method")
-    assert "needed a file such as bilex tune writes" in refused("align", *inputs, *more)
+    assert "needed a file as written by bilex tune" in refused("align", *inputs, *more)
 
 
 def test_dev_is_held_out_of_train(bilex, inputs, output):

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from bilex.cli import unfinished
-from bilex.errors import AlignmentError, LockError, NoRoomError
+from bilex.errors import AlignmentError, DiskFullError, LockError
 from bilex.fitting.inputs import collect
 from bilex.run.provenance import INPUTS
-from bilex.storage.lock import LOCK, only_one
+from bilex.storage.lock import LOCK_FILE, exclusive_lock
 from bilex.training.checkpoint import CHECKPOINT
 from bilex.training.trace import Trace
 
@@ -66,7 +66,10 @@ class TestCheckFree:
 
     def test_another_process(self, places):
         places[1].mkdir()
-        with only_one(places[1] / LOCK), pytest.raises(LockError, match=f"process {os.getpid()} on .* is at work"):
+        with (
+            exclusive_lock(places[1] / LOCK_FILE),
+            pytest.raises(LockError, match=f"process {os.getpid()} on .* is at work"),
+        ):
             unfinished.check_free(*places, resume=True, force=True)
 
 
@@ -100,7 +103,7 @@ class TestCheckRoom:
 
     def test_what_does_not_fit(self, places, given, monkeypatch):
         monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=given.least_bytes - 1))
-        with pytest.raises(NoRoomError, match="free some space, or choose another place"):
+        with pytest.raises(DiskFullError, match="free some space, or choose another place"):
             unfinished.check_room(places[0], given)
 
 

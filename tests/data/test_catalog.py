@@ -57,7 +57,7 @@ def test_the_first_words_of_a_gzipped_table_are_plain_text():
 )
 def test_what_is_no_code(name):
     with pytest.raises(
-        DataError, match="is no language or direction of muse; it has dictionaries to and from en of af"
+        DataError, match="is not a language or direction of muse; it has dictionaries to and from en of af"
     ):
         get_collection("muse").items([name])
 

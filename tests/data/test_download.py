@@ -4,8 +4,8 @@ from email.utils import formatdate
 
 import pytest
 
-from bilex.data.download import Part, Session, _write, download
-from bilex.data.remote import NotThereError, Version, open_file
+from bilex.data.download import PartialDownload, Session, _write, download
+from bilex.data.remote import NotFoundError, Version, open_file
 from bilex.data.web import _Redirects
 from bilex.errors import DataError
 
@@ -18,7 +18,7 @@ def get(site, waits, tmp_path):
     """Download PATH, and give what is in the part then."""
 
     def run(max_words=None, session=waits.session):
-        part = Part(tmp_path / "en.vec.part", site.url + PATH)
+        part = PartialDownload(tmp_path / "en.vec.part", site.url + PATH)
         download(site.url + PATH, part, max_words=max_words, session=session)
         return part.path.read_bytes()
 
@@ -141,14 +141,14 @@ def test_silence_is_not_waited_for(site, act, get, vec, waits):
     site.files[PATH] = vec
     site.acts += [act(stop=700, stall=True)]
     assert get(session=replace(waits.session, timeout=0.2)) == vec
-    assert "nothing came for too long" in waits.told[0]
+    assert "no data before the timeout" in waits.told[0]
     assert site.ranges() == [None, "bytes=700-"]
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
 def test_what_is_not_there_is_not_asked_for_again(site, act, get, status):
     site.acts += [act(status=status)]
-    with pytest.raises(NotThereError, match=rf"{site.url}{PATH}: not there \(HTTP {status}"):
+    with pytest.raises(NotFoundError, match=rf"{site.url}{PATH}: not there \(HTTP {status}"):
         get()
     assert len(site.requests) == 1
 
@@ -203,7 +203,7 @@ def test_redirects_from_https_to_http_are_refused():
         full_url = "https://a/b"
 
     answer = Answer()
-    with pytest.raises(DataError, match="does not follow to http;"):
+    with pytest.raises(DataError, match="does not follow redirects to http;"):
         _Redirects().redirect_request(Asked(), answer, 302, "Found", {}, "http://a/b")
     assert answer.closed
 
@@ -218,7 +218,7 @@ def test_no_connection(tmp_path, waits, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     address = "http://127.0.0.1:1/x"
     with pytest.raises(DataError, match=r"127\.0\.0\.1:1/x: no connection \(.*`mirror`"):
-        download(address, Part(tmp_path / "x.part", address), max_words=None, session=waits.session)
+        download(address, PartialDownload(tmp_path / "x.part", address), max_words=None, session=waits.session)
     assert waits == [1, 2, 4, 8]
 
 
@@ -226,7 +226,7 @@ def test_no_connection(tmp_path, waits, monkeypatch):
 def test_a_bad_address(tmp_path, waits, address, monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(DataError, match="not an address"):
-        download(address, Part(tmp_path / "x.part", address), max_words=None, session=waits.session)
+        download(address, PartialDownload(tmp_path / "x.part", address), max_words=None, session=waits.session)
 
 
 def test_an_interrupt_keeps_the_part_and_the_next_call_goes_on(site, act, get, vec, waits, tmp_path):
@@ -244,7 +244,7 @@ def test_an_interrupt_keeps_the_part_and_the_next_call_goes_on(site, act, get, v
 
 def test_a_part_of_another_address_is_not_gone_on_with(site, get, vec, tmp_path):
     site.files[PATH] = vec
-    Part(tmp_path / "en.vec.part", "http://elsewhere/en.vec").begin(Version(9, '"x"'))
+    PartialDownload(tmp_path / "en.vec.part", "http://elsewhere/en.vec").begin(Version(9, '"x"'))
     (tmp_path / "en.vec.part").write_bytes(b"elsewher")
     assert get() == vec
     assert site.ranges() == [None]
@@ -269,7 +269,7 @@ def test_a_part_that_is_all_there_needs_no_server(site, get, vec):
 def test_a_full_disk_is_seen_before_anything_is_fetched(site, get, vec, monkeypatch, tmp_path):
     site.files[PATH] = vec
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 0, 100))
-    with pytest.raises(DataError, match=r"0\.0 GB are free, en\.vec needs 0\.0 GB; make room"):
+    with pytest.raises(DataError, match=r"0\.0 GB are free, en\.vec needs 0\.0 GB; free some space"):
         get()
     assert (tmp_path / "en.vec.part").read_bytes() == b""
 
@@ -289,7 +289,7 @@ def test_a_disk_that_is_full_on_the_way():
         def write(self, _):
             raise OSError(28, "No space left on device")
 
-    with pytest.raises(DataError, match=r"No space left on device.*what has come is kept"):
+    with pytest.raises(DataError, match=r"No space left on device.*the bytes received so far are kept"):
         _write(Full(), b"x")
 
 
@@ -334,7 +334,7 @@ def test_a_session_is_quiet_by_itself(capfd):
 def test_a_folder_instead_of_a_server(tmp_path, waits, vec):
     source = tmp_path / "mirror.vec"
     source.write_bytes(vec)
-    part = Part(tmp_path / "x.part", source)
+    part = PartialDownload(tmp_path / "x.part", source)
     download(source, part, max_words=None, session=waits.session)
     assert part.path.read_bytes() == vec
 
@@ -342,7 +342,7 @@ def test_a_folder_instead_of_a_server(tmp_path, waits, vec):
 def test_a_file_of_a_folder_goes_on_if_it_is_the_same(tmp_path, waits, vec):
     source = tmp_path / "mirror.vec"
     source.write_bytes(vec)
-    part = Part(tmp_path / "x.part", source)
+    part = PartialDownload(tmp_path / "x.part", source)
     with open_file(source, 0, None) as remote:
         part.begin(remote.version)
     part.path.write_bytes(vec[:100])
@@ -354,7 +354,7 @@ def test_a_file_of_a_folder_goes_on_if_it_is_the_same(tmp_path, waits, vec):
 
 
 def test_a_folder_that_has_no_such_file(tmp_path, waits):
-    with pytest.raises(NotThereError, match=r"no\.vec: no such file in the mirror"):
-        download(tmp_path / "no.vec", Part(tmp_path / "x.part", "x"), max_words=None, session=waits.session)
+    with pytest.raises(NotFoundError, match=r"no\.vec: no such file in the mirror"):
+        download(tmp_path / "no.vec", PartialDownload(tmp_path / "x.part", "x"), max_words=None, session=waits.session)
     with pytest.raises(DataError, match="cannot be read"):
-        download(tmp_path, Part(tmp_path / "x.part", "x"), max_words=None, session=waits.session)
+        download(tmp_path, PartialDownload(tmp_path / "x.part", "x"), max_words=None, session=waits.session)

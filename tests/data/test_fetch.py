@@ -178,7 +178,7 @@ def test_a_wrong_code(site, get, folder):
 
 def test_a_hash_that_was_given(site, get, folder):
     site.files[TXT] = WORDS
-    with pytest.raises(DataError, match=rf"its sha256 is {sha256(WORDS)}, needed {'0' * 64}; nothing of it was kept"):
+    with pytest.raises(DataError, match=rf"its sha256 is {sha256(WORDS)}, needed {'0' * 64}; the download was removed"):
         get("en-es", checksums={"en-es.0-5000.txt": "0" * 64})
     assert visible(folder) == []
     right = {"en-es.0-5000.txt": sha256(WORDS)}
@@ -231,7 +231,7 @@ def test_a_file_that_was_changed_here(site, get):
     with pytest.raises(DataError, match=r"its sha256 is .*`force=True`"):
         get("en-es", verify=True)
     path.write_bytes(WORDS[:5])
-    with pytest.raises(DataError, match=r"it is not as it was fetched.*`force=True`"):
+    with pytest.raises(DataError, match=r"it has changed since it was fetched.*`force=True`"):
         get("en-es")
     assert get("en-es", force=True).path.read_bytes() == WORDS
 

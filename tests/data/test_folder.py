@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from bilex.data import data_folder, get_collection
-from bilex.data.folder import Place, Record, places
+from bilex.data.folder import Place, Record, list_fetched
 from bilex.errors import DataError
 
 
@@ -95,14 +95,14 @@ def test_records_that_somebody_spoilt(place, text):
 
 
 def test_what_is_there(place, tmp_path):
-    assert places(tmp_path, "muse") == []
-    assert places(tmp_path, "nothing") == []
+    assert list_fetched(tmp_path, "muse") == []
+    assert list_fetched(tmp_path, "nothing") == []
     for name in ("wiki.en.vec", "wiki.es.vec.part", "wiki.es.vec.part.json", ".wiki.es.vec.1.tmp"):
         (tmp_path / "muse" / name).touch()
-    assert places(tmp_path, "muse") == [place]
+    assert list_fetched(tmp_path, "muse") == [place]
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "muse").touch()
-    with pytest.raises(DataError, match=r"cannot be made .* choose another `folder`"):
+    with pytest.raises(DataError, match=r"cannot be created .* choose another `folder`"):
         Place(tmp_path / "muse" / "x").make()

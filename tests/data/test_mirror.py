@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from bilex.data.mirror import mirrored
+from bilex.data.mirror import mirror_address
 from bilex.errors import DataError
 
 URL = "https://host.example/fasttext/vectors-wiki/wiki.en.vec"
@@ -15,7 +15,7 @@ def none_set(monkeypatch):
 
 
 def test_no_mirror():
-    assert mirrored(URL) == URL
+    assert mirror_address(URL) == URL
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ def test_no_mirror():
     ],
 )
 def test_the_same_path_below_a_mirror(mirror, address, monkeypatch):
-    assert mirrored(URL, mirror) == address
+    assert mirror_address(URL, mirror) == address
     monkeypatch.setenv("BILEX_MIRROR", mirror)
-    assert mirrored(URL) == address
-    assert mirrored(URL, "/other") == Path("/other") / BELOW
+    assert mirror_address(URL) == address
+    assert mirror_address(URL, "/other") == Path("/other") / BELOW
 
 
 @pytest.mark.parametrize("mirror", ["ftp://m.example", "data://x", "s3://bucket", "javascript://x", "://x"])
 def test_other_schemes(mirror):
     with pytest.raises(DataError, match=r"needed http://, https://, file:// or a folder"):
-        mirrored(URL, mirror)
+        mirror_address(URL, mirror)
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_other_schemes(mirror):
 )
 def test_no_secrets_and_none_shown(mirror):
     with pytest.raises(DataError, match="without user name") as refused:
-        mirrored(URL, mirror)
+        mirror_address(URL, mirror)
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("mirror", ["https://", "https:///a", "file://host/data"])
 def test_hosts(mirror):
     with pytest.raises(DataError, match="needed https://HOST/PATH, or file:///PATH without a host"):
-        mirrored(URL, mirror)
+        mirror_address(URL, mirror)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bilex.data.text import ContentError, Decoder, Lines, check_table, first_words, write_head
+from bilex.data.text import ContentError, Decoder, LineCounter, check_table, first_words, write_head
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "gzipped"])
@@ -25,7 +25,7 @@ def file(tmp_path, gzipped):
 @given(st.binary(max_size=300), st.integers(1, 50), st.booleans(), st.integers(0, 300))
 def test_pieces_of_any_size(text, size, gzipped, border):
     data = gzip.compress(text[:border]) + gzip.compress(text[border:]) if gzipped else text
-    decoder, lines = Decoder(gzipped=gzipped), Lines(gzipped=gzipped)
+    decoder, lines = Decoder(gzipped=gzipped), LineCounter(gzipped=gzipped)
     plain = b""
     for i in range(0, len(data), size):
         plain += decoder.feed(data[i : i + size])
@@ -76,7 +76,7 @@ def test_the_first_words(file, vec, gzipped, tmp_path, count):
 
 
 def test_first_words_over_many_chunks(file, vec, gzipped, tmp_path, monkeypatch):
-    monkeypatch.setattr("bilex.data.text.CHUNK", 7)
+    monkeypatch.setattr("bilex.data.text.CHUNK_BYTES", 7)
     write_head(file(vec), tmp_path / "head", 123, gzipped=gzipped)
     assert (tmp_path / "head").read_bytes().split(b"\n", 1)[1] == b"".join(vec.splitlines(keepends=True)[1:124])
 

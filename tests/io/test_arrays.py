@@ -136,7 +136,7 @@ def test_only_what_is_needed_is_read(tmp_path):
 
 @pytest.mark.parametrize("kind", ["strings", "bytes"])
 def test_nothing_is_read_behind_the_last_row_that_is_wanted(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(npy, "BLOCK", 1)
+    monkeypatch.setattr(npy, "BLOCK_BYTES", 1)
     words, rows = ([*WORDS, *map(str, range(5000))], np.vstack([ROWS, np.ones((5000, 4), np.float32)]))
     stored = np.array(words) if kind == "strings" else np.frombuffer("\n".join(words).encode(), np.uint8)
     np.savez(tmp_path / "t.npz", words=stored, rows=rows)
@@ -155,7 +155,7 @@ def test_blocks_are_the_whole(tmp_path, monkeypatch):
     for order in "CF":
         np.savez(tmp_path / "t.npz", words=np.array(words), rows=np.asarray(rows, order=order))
         for block in (1, 100, 777, 1 << 20):
-            monkeypatch.setattr(npy, "BLOCK", block)
+            monkeypatch.setattr(npy, "BLOCK_BYTES", block)
             contents = read_contents(tmp_path / "t.npz")
             assert contents.words == words
             assert np.array_equal(contents.rows, rows.astype(np.float32))
@@ -164,7 +164,7 @@ def test_blocks_are_the_whole(tmp_path, monkeypatch):
 def test_a_bomb_is_refused(tmp_path, monkeypatch):
     zeros = np.zeros((1 << 18, 4), np.float32)
     path = write_archive(tmp_path / "t.npz", words=member(JOINED), rows=member(zeros))
-    monkeypatch.setattr(arrays, "SUSPICIOUS_SIZE", 1 << 20)
+    monkeypatch.setattr(arrays, "MAX_UNPACKED_BYTES", 1 << 20)
     with pytest.raises(TableError, match=r"bytes unpack to 4,194,\d+, more than 100 times as many, as no vectors do"):
         read_contents(path)
     assert read_contents(write_archive(path, words=member(JOINED), rows=member(np.ones((3, 4))))).words == WORDS

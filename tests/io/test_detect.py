@@ -91,7 +91,7 @@ def test_torch_archives_are_pickles_too(tmp_path):
         (bz2.compress(b"a 1 2\n"), r"bunzip2 x\.dat"),
         ("a 1 2\n".encode("utf-16"), "UTF-16 text; convert it first: iconv"),
         (gzip.compress(npy()), "npy data inside gzip; unpack it first"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0", "binary data of no known kind .begins with 89 50"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "binary data of an unknown format .begins with 89 50"),
     ],
 )
 def test_what_cannot_be_read_comes_with_advice(tmp_path, data, advice):
@@ -149,7 +149,7 @@ def test_unknown_format(tmp_path):
 def test_pipes_and_devices_are_refused_at_once(tmp_path, name):
     """To open a pipe into which nobody writes would wait without end."""
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(TableError, match=r"pipe: this is a pipe, .* write it to a file") as found:
+    with pytest.raises(TableError, match=r"pipe: this is a pipe, .* write the table to a file") as found:
         read_contents(tmp_path / "pipe", format=name)
     assert "disk" not in str(found.value)
     with pytest.raises(TableError, match="zero: this is a device"):

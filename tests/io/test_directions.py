@@ -48,7 +48,7 @@ def test_some_rows_are_repeated_or_zero():
     assert find_directions(few).doubts(WORDS) == []
     many = np.vstack([ROWS, 3 * ROWS[:20], 0 * ROWS[:7]])
     assert find_directions(many).doubts(WORDS) == [
-        "has 20 rows with the direction of another one, and 7 of zeros, among 327: these words cannot be told apart"
+        "has 20 rows with the direction of another one, and 7 of zeros, among 327: these words cannot be distinguished"
     ]
 
 

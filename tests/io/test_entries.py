@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bilex import Entry, Lexicon
 from bilex.io.entries import files_of, write_entries
-from bilex.io.stardict import order
+from bilex.io.stardict import sort_key
 from bilex.text.printable import printable
 
 LANG = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -73,7 +73,7 @@ class TestStarDict:
 
     @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=8)))
     def test_order(self, words):
-        assert sorted(words, key=order) == sorted(words, key=functools.cmp_to_key(compare))
+        assert sorted(words, key=sort_key) == sorted(words, key=functools.cmp_to_key(compare))
 
     def test_what_it_cannot_hold_is_left_out(self, tmp_path):
         odd = [
@@ -86,7 +86,7 @@ class TestStarDict:
         assert [word for word, _ in read_stardict(tmp_path / "o.ifo")[1]] == ["b" * 255]
 
     def test_nothing_is_left_behind_by_a_failure(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("bilex.io.stardict.LARGEST", 3)
+        monkeypatch.setattr("bilex.io.stardict.MAX_ARTICLE_BYTES", 3)
         with pytest.raises(Exception, match="larger than a StarDict"):
             write_entries(tmp_path / "o.ifo", ENTRIES, "stardict")
         assert list(tmp_path.iterdir()) == []

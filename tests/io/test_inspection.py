@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from bilex.io.inspection import doubtful_order, inspect_table
+from bilex.io.inspection import find_order_problem, inspect_table
 from bilex.io.write import write_contents
 
 
@@ -46,14 +46,14 @@ class TestOrder:
     by_frequency = sorted(words, key=len)
 
     def test_by_frequency(self):
-        assert doubtful_order(self.by_frequency) is None
-        assert doubtful_order(sorted(self.words, key=lambda word: (len(word) // 2, word))) is None
+        assert find_order_problem(self.by_frequency) is None
+        assert find_order_problem(sorted(self.words, key=lambda word: (len(word) // 2, word))) is None
 
     def test_alphabetical(self):
-        assert doubtful_order(sorted(self.words)) == "is in alphabetical order"
+        assert find_order_problem(sorted(self.words)) == "is in alphabetical order"
 
     def test_shuffled(self):
-        assert "its first words are not shorter" in doubtful_order(self.words)
+        assert "its first words are not shorter" in find_order_problem(self.words)
 
     def test_too_few_to_tell(self):
-        assert doubtful_order(sorted(self.words)[:1999]) is None
+        assert find_order_problem(sorted(self.words)[:1999]) is None

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bilex.io import text
-from bilex.io.lines import parse_fast, parse_slowly
+from bilex.io.lines import parse_fast, parse_line_by_line
 from bilex.io.text import read_text
 
 WIDTH = 3
@@ -82,9 +82,9 @@ def test_any_file_reads_as_the_reference_says(tmp_path, lines, chunk):
     path.write_bytes(b"%d 3\n" % len(lines) + b"\n".join(lines) + b"\n")
     kept, refused = reference(lines)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "CHUNK", chunk)
-        patch.setattr("bilex.io.words_and_rows.TOLERATED_COUNT", 1000)
-        patch.setattr("bilex.io.report.EXAMPLES", 1000)
+        patch.setattr(text, "CHUNK_BYTES", chunk)
+        patch.setattr("bilex.io.words_and_rows.MAX_BAD_COUNT", 1000)
+        patch.setattr("bilex.io.report.MAX_EXAMPLES", 1000)
         contents = read_text(path)
     assert dict(zip(contents.words, contents.rows.tolist(), strict=True)) == kept
     found = [(e.line, r.kind) for r in contents.report.repairs for e in r.examples if r.kind != "header"]
@@ -95,7 +95,7 @@ def test_any_file_reads_as_the_reference_says(tmp_path, lines, chunk):
 @given(lines=st.lists(line, min_size=1, max_size=6))
 def test_fast_and_slow_agree_wherever_the_fast_way_answers(lines):
     data = b"\n".join(lines) + b"\n"
-    fast, slow = parse_fast(data, 1, WIDTH, "utf-8"), parse_slowly(data, 1, WIDTH, "utf-8")
+    fast, slow = parse_fast(data, 1, WIDTH, "utf-8"), parse_line_by_line(data, 1, WIDTH, "utf-8")
     if fast is not None:
         assert slow.faults == []
         assert (fast.words, list(fast.lines)) == (slow.words, list(slow.lines))
@@ -119,7 +119,7 @@ def test_polars_never_sees_a_line_with_too_many_fields(monkeypatch):
     assert parse_fast(b"a 1 2 3\nb" + b" 1" * 10_000 + b"\n", 1, 3, "utf-8") is None
 
 
-@pytest.mark.parametrize("parse", [parse_fast, parse_slowly])
+@pytest.mark.parametrize("parse", [parse_fast, parse_line_by_line])
 def test_numbers_are_rounded_once(parse):
     """Just above the midpoint of two float32: by way of float64 it would be rounded down."""
     row = parse(b"a 1.00000005960464477540 1 1\n", 1, 3, "utf-8").rows[0]

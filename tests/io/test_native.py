@@ -154,7 +154,7 @@ def test_a_header_that_is_not_json_is_an_error(tmp_path, header):
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_numbers_that_are_not_finite(tmp_path, monkeypatch, number, dtype):
     """Anywhere in the rows that are asked for; the others are not looked at."""
-    monkeypatch.setattr(native, "BLOCK", 2)
+    monkeypatch.setattr(native, "BLOCK_ROWS", 2)
     path = tmp_path / "t.safetensors"
     write_contents(path, WORDS, ROWS, dtype=dtype)
     whole = path.read_bytes()

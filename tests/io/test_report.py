@@ -1,10 +1,10 @@
 import json
 
-from bilex.io.report import EXAMPLES, KINDS, Fault, ReadReport, Tally
+from bilex.io.report import FAULT_KINDS, MAX_EXAMPLES, Fault, FaultCounter, ReadReport
 
 
 def report():
-    tally = Tally()
+    tally = FaultCounter()
     for line in range(17, 37):
         tally.add(Fault("wrong_width", line, "299 numbers, needed 300"))
     tally.add(Fault("header", 1, "it says 9, the file has 7"))
@@ -23,8 +23,8 @@ def test_summary_is_made_of_sentences():
 
 def test_counts_are_whole_and_examples_few():
     found = report()
-    assert [found.count(kind) for kind in KINDS] == [20, 0, 0, 0, 0, 1, 0, 1]
-    assert len(found.repairs[0].examples) == EXAMPLES
+    assert [found.count(kind) for kind in FAULT_KINDS] == [20, 0, 0, 0, 0, 1, 0, 1]
+    assert len(found.repairs[0].examples) == MAX_EXAMPLES
 
 
 def test_json():

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from bilex.errors import BilexError
-from bilex.io.standard import lines, set_up, write
+from bilex.io.standard import configure_streams, lines, write
 
 WORDS = "école\t日本\n"
 
@@ -32,7 +32,7 @@ def streams(monkeypatch):
     def streams(stdin=None, stdout=None):
         monkeypatch.setattr("sys.stdin", stdin or Stream("utf-8"))
         monkeypatch.setattr("sys.stdout", stdout or Stream("utf-8"))
-        set_up()
+        configure_streams()
 
     return streams
 
@@ -86,7 +86,7 @@ def test_what_is_read_is_nothing_else(streams):
 def test_streams_that_are_closed_or_no_files(monkeypatch):
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(f"sys.{name}", None)
-    set_up()
+    configure_streams()
     assert sys.stdin.read() == ""
     write([WORDS])
     for stream in (sys.stdin, sys.stdout, sys.stderr):
@@ -94,6 +94,6 @@ def test_streams_that_are_closed_or_no_files(monkeypatch):
     monkeypatch.setattr("sys.stdout", io.StringIO())
     monkeypatch.setattr("sys.stdin", io.StringIO("a"))
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    set_up()
+    configure_streams()
     write([WORDS])
     assert sys.stdout.getvalue() == WORDS

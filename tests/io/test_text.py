@@ -101,7 +101,7 @@ ODD_WORDS += ["a\u00a0b", "\u00a0", "\u3000", "\u2028", "\x1c", "\x85", "a\rb", 
 
 @pytest.mark.parametrize("chunk", [20, 1 << 20])
 def test_odd_words_survive(read, monkeypatch, chunk):
-    monkeypatch.setattr(text, "CHUNK", chunk)
+    monkeypatch.setattr(text, "CHUNK_BYTES", chunk)
     lines = "".join(f"{word} {i}.5 1 1\n" for i, word in enumerate(ODD_WORDS))
     contents = read(f"{len(ODD_WORDS)} 3\n{lines}".encode())
     assert contents.words == ODD_WORDS
@@ -147,7 +147,7 @@ def test_a_line_without_use_is_left_out_whole_and_counted(read, line, kind, deta
 
 
 def test_line_numbers_count_on_through_chunks_and_blank_lines(read, monkeypatch):
-    monkeypatch.setattr(text, "CHUNK", 16)
+    monkeypatch.setattr(text, "CHUNK_BYTES", 16)
     data = b"9 2\na 1 1\n\nb 2 2\nc 3\nd 4 4\n\r\ne x 5\nf 6 6\ng 0 0\na 7 7\nh 8 8\n"
     contents = read(data)
     assert table(contents) == {"a": [1, 1], "b": [2, 2], "d": [4, 4], "f": [6, 6], "h": [8, 8]}
@@ -186,7 +186,7 @@ def test_max_words_stops_early(read):
 
 
 def test_max_words_does_not_read_the_rest(read, monkeypatch):
-    monkeypatch.setattr(text, "CHUNK", 32)
+    monkeypatch.setattr(text, "CHUNK_BYTES", 32)
     whole = gzip.compress(b"".join(b"w%d 1 2\n" % i for i in range(10_000)))
     assert len(read(whole[: len(whole) // 2], max_words=5).words) == 5
 
@@ -216,7 +216,7 @@ def test_damaged_gzip_is_an_error(read):
         (gzip.compress(b""), "the file is empty"),
         (b"3 300\n", "nothing but a header"),
         (b"\n\n", "nothing but a header or blank lines"),
-        (b"just a letter\nto my friend\n", "line 1: 'just a letter' is no word with numbers"),
+        (b"just a letter\nto my friend\n", "line 1: 'just a letter' is not a word with numbers"),
         (b"a 0 0\nb 0 0\n", "no usable row .2 lines left out: a vector of zeros"),
     ],
 )
@@ -257,8 +257,8 @@ def test_encoding_that_cannot_be_read(read):
 
 
 def test_line_without_end_is_an_error(read, monkeypatch):
-    monkeypatch.setattr(text, "CHUNK", 1 << 10)
-    monkeypatch.setattr(text, "LONGEST_LINE", 1 << 12)
+    monkeypatch.setattr(text, "CHUNK_BYTES", 1 << 10)
+    monkeypatch.setattr(text, "MAX_LINE_BYTES", 1 << 12)
     with pytest.raises(TableError, match="line 1: longer than"):
         read(b"x" * (1 << 14))
 

@@ -36,7 +36,7 @@ def read(tmp_path):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("chunk", [16, 1 << 20])
 def test_reads_with_and_without_newlines(read, monkeypatch, newline, pack, chunk):
-    monkeypatch.setattr(word2vec, "CHUNK", chunk)
+    monkeypatch.setattr(word2vec, "CHUNK_BYTES", chunk)
     contents = read(pack(encoded(newline=newline)))
     assert contents.words == WORDS
     assert np.array_equal(contents.rows, ROWS)

@@ -132,8 +132,8 @@ def test_folder_that_does_not_exist(tmp_path):
 
 def test_lines_stay_in_order_whoever_writes_them(tmp_path, monkeypatch):
     write_contents(tmp_path / "at_once.vec", WORDS, ROWS)
-    monkeypatch.setattr(text_writer, "BLOCK", 5)
-    monkeypatch.setattr(text_writer, "BATCH", 2)
+    monkeypatch.setattr(text_writer, "BLOCK_ROWS", 5)
+    monkeypatch.setattr(text_writer, "BATCH_ROWS", 2)
     write_contents(tmp_path / "in_parts.vec", WORDS, ROWS)
     assert (tmp_path / "in_parts.vec").read_bytes() == (tmp_path / "at_once.vec").read_bytes()
 

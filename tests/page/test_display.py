@@ -5,7 +5,7 @@ import pytest
 
 from bilex import EmbeddingTable, Lexicon
 from bilex.alignment import Candidate, Translation
-from bilex.page.display import counted, listed
+from bilex.page.display import format_count, format_list
 
 NASTY = "<script>alert('x')</script>\n\x1b[31m\u202e" + "y" * 500
 
@@ -96,5 +96,5 @@ def test_an_alignment_names_the_files_it_was_made_of(world, tmp_path):
 
 
 def test_counts():
-    assert [counted(n, "word") for n in (0, 1, 5700)] == ["0 words", "1 word", "5,700 words"]
-    assert [listed(["a", "b"][:n], n, most=1) for n in (0, 1, 2)] == ["", "a", "a, ..."]
+    assert [format_count(n, "word") for n in (0, 1, 5700)] == ["0 words", "1 word", "5,700 words"]
+    assert [format_list(["a", "b"][:n], n, most=1) for n in (0, 1, 2)] == ["", "a", "a, ..."]

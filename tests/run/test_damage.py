@@ -256,8 +256,8 @@ class TestArrays:
             ("settings", lambda a: torch.tensor([0.5, 0.9, 0.9, 0.0]), "settings"),
             ("settings", lambda a: torch.tensor([0.0, 0.9, 0.9, -1.0]), "settings"),
             ("settings", lambda a: a[:2], "settings"),
-            ("source_context.members", lambda a: a + 160, "rows that a table of 160 has not"),
-            ("source_context.members", lambda a: a - 1, "rows that a table of 160 has not"),
+            ("source_context.members", lambda a: a + 160, "row numbers that a table of 160 rows does not have"),
+            ("source_context.members", lambda a: a - 1, "row numbers that a table of 160 rows does not have"),
             ("source_context.members", lambda a: a[:-1], "offsets of contexts do not fit their members"),
             ("target_context.offsets", lambda a: a.flip(0), "offsets of contexts do not fit their members"),
             ("target_context.offsets", lambda a: a + 1, "offsets of contexts do not fit their members"),
@@ -339,7 +339,7 @@ class TestPlaces:
     def test_nothing_is_written_through_the_cache(self, run, tmp_path):
         (tmp_path / "outside").mkdir()
         (run / "cache").symlink_to(tmp_path / "outside")
-        refused(run, r"cache: this is a link that leads out of .*; put what it leads to in its place, or remove it")
+        refused(run, r"cache: this symbolic link leads out of .*; replace it by a copy of its target, or remove it")
         assert list((tmp_path / "outside").iterdir()) == []
 
 

@@ -52,7 +52,7 @@ def put(path, kind):
 def test_links_that_leave_the_folder_are_refused(folder, tmp_path, name, to, absolute):
     path = folder / name
     put(path, tmp_path / to if absolute else os.path.relpath(tmp_path / to, path.parent))
-    with pytest.raises(AlignmentError, match=rf"{name}: this is a link that leads out of .*run, where nothing is read"):
+    with pytest.raises(AlignmentError, match=rf"{name}: this symbolic link leads out of .*run, so it is not followed"):
         check_places(folder)
 
 
@@ -76,7 +76,7 @@ def test_nor_is_it_taken_in_the_cache(folder, name, kind):
 def test_links_in_a_circle(folder):
     put(folder / "alignment.json", "trace.jsonl")
     put(folder / "trace.jsonl", "alignment.json")
-    with pytest.raises(AlignmentError, match="this is a link"):
+    with pytest.raises(AlignmentError, match="this symbolic link leads out of"):
         check_places(folder)
 
 

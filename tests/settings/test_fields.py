@@ -6,7 +6,7 @@ import pytest
 
 from bilex.errors import SettingsError
 from bilex.methods.base import get_method
-from bilex.settings.fields import change, current_name, describe, field_types, original_names, parse, to_text
+from bilex.settings.fields import current_name, describe, field_types, original_names, parse, to_text, update_settings
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "text", "value"), GOOD)
 def test_text_becomes_a_value(name, text, value):
-    made = change(Example(), {name: text}, what="example")
+    made = update_settings(Example(), {name: text}, what="example")
     assert getattr(made, name) == value
     assert type(getattr(made, name)) is type(value)
     assert made == Example(**{name: value})
@@ -88,7 +88,7 @@ VALUES = [
 
 @pytest.mark.parametrize(("name", "value"), VALUES)
 def test_values_of_python(name, value):
-    made = getattr(change(Example(), {name: value}, what="example"), name)
+    made = getattr(update_settings(Example(), {name: value}, what="example"), name)
     assert made == (tuple(value) if isinstance(value, list) else value)
     assert type(made) in (int, float, bool, str, tuple, Inner, type(None))
 
@@ -109,21 +109,21 @@ def test_values_of_python(name, value):
 )
 def test_wrong_values_of_python(name, value, needed):
     with pytest.raises(SettingsError, match=needed):
-        change(Example(), {name: value}, what="example")
+        update_settings(Example(), {name: value}, what="example")
 
 
 def test_settings_of_a_setting():
     for given in ({"inner.depth": "4"}, {"inner.depth": 4}, {"inner": {"depth": 4}}):
-        assert change(Example(), given, what="example") == Example(inner=Inner(depth=4))
+        assert update_settings(Example(), given, what="example") == Example(inner=Inner(depth=4))
     with pytest.raises(SettingsError, match=r"example: inner has no setting 'dept' \(did you mean 'depth'"):
-        change(Example(), {"inner": {"dept": 4}}, what="example")
+        update_settings(Example(), {"inner": {"dept": 4}}, what="example")
     with pytest.raises(SettingsError, match="epochs is 10 and has no settings of its own"):
-        change(Example(), {"epochs": {"depth": 4}}, what="example")
+        update_settings(Example(), {"epochs": {"depth": 4}}, what="example")
 
 
 def test_other_names_may_have_been_meant():
     with pytest.raises(SettingsError, match=r"no setting 'rng_sed' \(did you mean 'rng_seed'"):
-        change(Example(), {"rng_sed": 1}, what="example", others=["rng_seed"])
+        update_settings(Example(), {"rng_sed": 1}, what="example", others=["rng_seed"])
 
 
 @pytest.mark.parametrize("value", [3, 0.1, 3e-05, True, None, "linear", ("unit", "center"), (3000.0, 0.5), ()])
@@ -135,20 +135,20 @@ def test_a_value_becomes_text_and_a_value_again(value):
 @pytest.mark.parametrize(("name", "text", "needed"), BAD)
 def test_wrong_text_says_what_was_needed(name, text, needed):
     with pytest.raises(SettingsError) as caught:
-        change(Example(), {name: text}, what="example")
+        update_settings(Example(), {name: text}, what="example")
     assert str(caught.value).startswith(f"example: {name}={text!r}: ")
     assert needed in str(caught.value)
 
 
 def test_an_unknown_setting_names_the_nearest_and_all():
     with pytest.raises(SettingsError, match=r"no setting 'epoch' \(did you mean 'epochs'\?\); it has: epochs, rate"):
-        change(Example(), {"epoch": "1"}, what="example")
+        update_settings(Example(), {"epoch": "1"}, what="example")
     with pytest.raises(SettingsError, match="no setting 'zzz'; it has"):
-        change(Example(), {"zzz": "1"}, what="example")
+        update_settings(Example(), {"zzz": "1"}, what="example")
 
 
 def test_nothing_given_keeps_the_defaults():
-    assert change(Example(), {}, what="example") == Example()
+    assert update_settings(Example(), {}, what="example") == Example()
 
 
 def test_descriptions_for_people():
@@ -186,28 +186,28 @@ class Outer:
 @pytest.mark.parametrize("old", ["sure", "certain"])
 def test_an_old_name_is_accepted_with_a_warning_that_says_the_new_one(old):
     with pytest.warns(FutureWarning, match=rf"^example: the setting {old} is now called confidence; write confidence="):
-        assert change(Renamed(), {old: "0.9", "depth": 2}, what="example") == Renamed(confidence=0.9, depth=2)
+        assert update_settings(Renamed(), {old: "0.9", "depth": 2}, what="example") == Renamed(confidence=0.9, depth=2)
 
 
 @pytest.mark.parametrize("given", [{"inner.levels": "3"}, {"inner": {"levels": 3}}])
 def test_an_old_name_of_a_setting_of_a_setting(given):
     with pytest.warns(FutureWarning, match="^example: inner: the setting levels is now called depth"):
-        assert change(Outer(), given, what="example") == Outer(Renamed(depth=3))
+        assert update_settings(Outer(), given, what="example") == Outer(Renamed(depth=3))
 
 
 def test_the_new_name_gives_no_warning():
-    assert change(Outer(), {"inner.confidence": "0.9"}, what="example") == Outer(Renamed(confidence=0.9))
+    assert update_settings(Outer(), {"inner.confidence": "0.9"}, what="example") == Outer(Renamed(confidence=0.9))
 
 
 @pytest.mark.parametrize("given", [{"sure": 1, "confidence": 1}, {"confidence": 1, "sure": 1}])
 def test_a_setting_is_not_given_by_both_names(given):
     with pytest.raises(SettingsError, match="sure and confidence are the same setting; leave out sure, its old name"):
-        change(Renamed(), given, what="example")
+        update_settings(Renamed(), given, what="example")
 
 
 def test_an_old_name_with_a_bad_value_is_refused_by_the_new_name():
     with pytest.warns(FutureWarning), pytest.raises(SettingsError, match="example: confidence='high': needed a number"):
-        change(Renamed(), {"sure": "high"}, what="example")
+        update_settings(Renamed(), {"sure": "high"}, what="example")
 
 
 def test_current_and_original_names():

@@ -33,9 +33,9 @@ def test_a_byte_order_mark_does_no_harm(tmp_path):
         ('method = "a"\nsettings = 3', "needed a line method"),
         ('method = "a"\nseed = 3', "found method, seed; needed"),
         ('method = "a"\n[settings]\nbase.epochs = 3', r'write "base.epochs" = \.\.\.'),
-        ("method = ", "cannot be read: .*needed a file such as bilex tune writes"),
-        ("method = " + "[" * 100_000, "cannot be read: .*recursion.*needed a file such as bilex tune writes"),
-        ("method = " + "9" * 5000, "cannot be read: .*digits.*needed a file such as bilex tune writes"),
+        ("method = ", "cannot be read: .*needed a file as written by bilex tune"),
+        ("method = " + "[" * 100_000, "cannot be read: .*recursion.*needed a file as written by bilex tune"),
+        ("method = " + "9" * 5000, "cannot be read: .*digits.*needed a file as written by bilex tune"),
     ],
 )
 def test_mistakes(tmp_path, text, message):

@@ -51,9 +51,9 @@ def test_any_change_is_noticed(file):
 @pytest.mark.parametrize("damage", [b"", b"no arrays", b"\xff" * 100, None], ids=["empty", "text", "long", "cut"])
 def test_damage_is_refused(file, damage):
     file.write_bytes(file.read_bytes()[:-3] if damage is None else damage)
-    with pytest.raises(ValueError, match="it is no safetensors file"):
+    with pytest.raises(ValueError, match="it is not a safetensors file"):
         read_arrays(file)
-    with pytest.raises(ValueError, match="it is no safetensors file"):
+    with pytest.raises(ValueError, match="it is not a safetensors file"):
         read_arrays(file, checksum=False)
 
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from bilex.storage.array_form import ArrayForm, all_finite, check_arrays, check_rows
+from bilex.storage.array_form import ArrayForm, all_finite, check_arrays, check_row_numbers
 
 FORMS = {
     "a": ArrayForm(("d", "e")),
@@ -64,10 +64,10 @@ def test_nothing_and_whole_numbers_are_finite():
 
 @pytest.mark.parametrize("rows", [[-1, 0], [0, 4]])
 def test_rows(rows):
-    check_rows("r", torch.tensor([0, 3]), 4)
-    check_rows("r", torch.tensor([], dtype=torch.int64), 4)
-    with pytest.raises(ValueError, match="the array 'r' has rows that a table of 4 has not"):
-        check_rows("r", torch.tensor(rows), 4)
+    check_row_numbers("r", torch.tensor([0, 3]), 4)
+    check_row_numbers("r", torch.tensor([], dtype=torch.int64), 4)
+    with pytest.raises(ValueError, match="the array 'r' has row numbers that a table of 4 rows does not have"):
+        check_row_numbers("r", torch.tensor(rows), 4)
 
 
 def test_the_form_of_an_array():

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from bilex.errors import NoRoomError
-from bilex.storage.disk import require_room, why
-from bilex.storage.files import remove_folder, replacing, replacing_folder, sha256
+from bilex.errors import DiskFullError
+from bilex.storage.disk import describe_os_error, require_disk_space
+from bilex.storage.files import atomic_folder, atomic_write, remove_folder, sha256
 
 
 class Stop(BaseException):
@@ -23,7 +23,7 @@ def names(folder):
 def test_a_file_appears_whole(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("old")
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text("new")
         assert temporary.parent == tmp_path
         assert path.read_text() == "old"
@@ -42,14 +42,14 @@ def test_a_failed_file_leaves_the_old_one(tmp_path, error):
     path = tmp_path / "a.tsv"
     path.write_text("old")
     with pytest.raises(error):
-        fill_and_fail(replacing(path), "", error)
+        fill_and_fail(atomic_write(path), "", error)
     assert path.read_text() == "old"
     assert names(tmp_path) == ["a.tsv"]
 
 
 def test_a_folder_appears_whole(tmp_path):
     path = tmp_path / "deep" / "run"
-    with replacing_folder(path) as temporary:
+    with atomic_folder(path) as temporary:
         (temporary / "a").write_text("a")
         assert not path.exists()
     assert names(path) == ["a"]
@@ -59,14 +59,14 @@ def test_a_folder_appears_whole(tmp_path):
 @pytest.mark.parametrize("error", [OSError, Stop])
 def test_a_failed_folder_leaves_nothing(tmp_path, error):
     with pytest.raises(error):
-        fill_and_fail(replacing_folder(tmp_path / "run"), "a", error)
+        fill_and_fail(atomic_folder(tmp_path / "run"), "a", error)
     assert names(tmp_path) == []
 
 
 def test_a_folder_with_something_in_it_is_never_replaced(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "mine").write_text("mine")
-    with pytest.raises(OSError, match=r"not empty|exists"), replacing_folder(tmp_path / "run") as temporary:
+    with pytest.raises(OSError, match=r"not empty|exists"), atomic_folder(tmp_path / "run") as temporary:
         (temporary / "a").write_text("a")
     assert names(tmp_path) == ["run"]
     assert names(tmp_path / "run") == ["mine"]
@@ -81,9 +81,9 @@ SAME_NUMBER = """
 import os, sys
 from pathlib import Path
 os.getpid = lambda: 1
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 for _ in range(100):
-    with replacing(Path(sys.argv[1])) as temporary, temporary.open("w") as file:
+    with atomic_write(Path(sys.argv[1])) as temporary, temporary.open("w") as file:
         for _ in range(20):
             file.write(sys.argv[2] * 1000)
             file.flush()
@@ -116,24 +116,24 @@ with getattr(files, sys.argv[1])(Path(sys.argv[2])) as temporary:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing is cleared there")
-@pytest.mark.parametrize("kind", [replacing, replacing_folder])
+@pytest.mark.parametrize("kind", [atomic_write, atomic_folder])
 def test_what_a_killed_process_has_left_is_cleared_by_the_next(tmp_path, kind):
     subprocess.run([sys.executable, "-c", KILLED, kind.__name__, str(tmp_path / "a")], check=False)
     (left,) = names(tmp_path)
     assert left.startswith(".a.")
     for other in (".a.b.0123456789abcdef.tmp", ".a.0123.tmp", ".b.0123456789abcdef.tmp"):
         (tmp_path / other).touch()
-    with replacing(tmp_path / "a") as temporary:
+    with atomic_write(tmp_path / "a") as temporary:
         assert left not in names(tmp_path)
         temporary.write_text("whole")
     assert names(tmp_path) == sorted([".a.b.0123456789abcdef.tmp", ".a.0123.tmp", ".b.0123456789abcdef.tmp", "a"])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing is cleared there")
-@pytest.mark.parametrize("kind", [replacing, replacing_folder])
+@pytest.mark.parametrize("kind", [atomic_write, atomic_folder])
 def test_what_another_is_writing_is_not_cleared(tmp_path, kind):
     with kind(tmp_path / "a") as first:
-        with replacing(tmp_path / "a") as second:
+        with atomic_write(tmp_path / "a") as second:
             second.write_text("second")
         assert first.exists()
         (tmp_path / "a").unlink()
@@ -146,7 +146,7 @@ def test_where_nothing_can_be_locked_nothing_is_cleared(tmp_path, monkeypatch):
 
     monkeypatch.setattr("bilex.storage.lock.lock_descriptor", refuse)
     (tmp_path / ".a.0123456789abcdef.tmp").touch()
-    with replacing(tmp_path / "a") as temporary:
+    with atomic_write(tmp_path / "a") as temporary:
         temporary.write_text("a")
     assert names(tmp_path) == [".a.0123456789abcdef.tmp", "a"]
 
@@ -158,10 +158,10 @@ def test_contents_are_on_disk_before_the_name_is(tmp_path, monkeypatch):
         done.append((os.fstat(descriptor).st_ino, sorted(p.name for p in tmp_path.iterdir() if p.name[0] != ".")))
 
     monkeypatch.setattr("os.fsync", sync)
-    with replacing(tmp_path / "a") as temporary:
+    with atomic_write(tmp_path / "a") as temporary:
         temporary.write_text("a")
         first = temporary.stat().st_ino
-    with replacing_folder(tmp_path / "run") as temporary:
+    with atomic_folder(tmp_path / "run") as temporary:
         (temporary / "deep").mkdir()
         (temporary / "deep" / "b").write_text("b")
         inside = {path.stat().st_ino for path in (temporary, temporary / "deep", temporary / "deep" / "b")}
@@ -174,9 +174,9 @@ def test_contents_are_on_disk_before_the_name_is(tmp_path, monkeypatch):
 def test_permissions_are_those_of_any_new_file(tmp_path):
     (tmp_path / "other").touch()
     (tmp_path / "folder").mkdir()
-    with replacing(tmp_path / "a") as temporary:
+    with atomic_write(tmp_path / "a") as temporary:
         temporary.write_text("a")
-    with replacing_folder(tmp_path / "run"):
+    with atomic_folder(tmp_path / "run"):
         pass
     for one, other in (("a", "other"), ("run", "folder")):
         assert (tmp_path / one).stat().st_mode == (tmp_path / other).stat().st_mode
@@ -193,15 +193,15 @@ def test_a_folder_is_removed(tmp_path):
 def test_an_error_of_the_disk_has_the_name_of_the_file(tmp_path, number):
     with (
         pytest.raises(OSError, match=os.strerror(number)) as caught,
-        replacing_folder(tmp_path / "run") as folder,
-        replacing(folder / "inner"),
+        atomic_folder(tmp_path / "run") as folder,
+        atomic_write(folder / "inner"),
     ):
         raise OSError(number, os.strerror(number))
     assert (caught.value.errno, caught.value.filename) == (number, str(tmp_path / "run"))
 
 
 def test_a_folder_that_is_not_there_is_said_by_the_name_of_the_file(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught, replacing(tmp_path / "absent" / "a"):
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(tmp_path / "absent" / "a"):
         pass
     assert caught.value.filename == str(tmp_path / "absent" / "a")
 
@@ -209,13 +209,13 @@ def test_a_folder_that_is_not_there_is_said_by_the_name_of_the_file(tmp_path):
 @pytest.mark.parametrize("advice", ["", "try again"])
 def test_what_to_do(advice):
     full, broken = OSError(errno.ENOSPC, "full"), OSError(errno.EIO, "broken")
-    assert why(full, advice) == "full; free some space there, or choose another place"
-    assert why(broken, advice) == "; ".join(["broken", *filter(None, [advice])])
+    assert describe_os_error(full, advice) == "full; free some space there, or choose another place"
+    assert describe_os_error(broken, advice) == "; ".join(["broken", *filter(None, [advice])])
 
 
 def test_room(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda place: (place == tmp_path) and SimpleNamespace(free=2_000_000_000))
     path = tmp_path / "deep" / "run"
-    require_room(path, 2_000_000_000, "the run")
-    with pytest.raises(NoRoomError, match=r"run: the run will take 2\.1 GB, and 2\.0 GB are free there; free some"):
-        require_room(path, 2_100_000_000, "the run")
+    require_disk_space(path, 2_000_000_000, "the run")
+    with pytest.raises(DiskFullError, match=r"run: the run will take 2\.1 GB, and 2\.0 GB are free there; free some"):
+        require_disk_space(path, 2_100_000_000, "the run")

@@ -9,13 +9,13 @@ import threading
 import pytest
 
 from bilex.errors import LockError
-from bilex.storage.lock import CannotLockError, only_one, owner, waited_for
+from bilex.storage.lock import CannotLockError, exclusive_lock, lock_owner, wait_for_lock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from bilex.storage.lock import waited_for
-with waited_for(Path(sys.argv[1]), print):
+from bilex.storage.lock import wait_for_lock
+with wait_for_lock(Path(sys.argv[1]), print):
     print("mine", flush=True)
     sys.stdin.read()
 """
@@ -37,7 +37,7 @@ def holder(tmp_path):
 
 def test_one_after_the_other(tmp_path):
     for _ in range(2):
-        with waited_for(tmp_path / "l", never):
+        with wait_for_lock(tmp_path / "l", never):
             assert (tmp_path / "l").exists()
         assert list(tmp_path.iterdir()) == []
 
@@ -53,12 +53,12 @@ def test_a_second_one_waits_and_says_so_once(tmp_path):
         released.wait(0.01)
 
     def second():
-        with waited_for(tmp_path / "l", lambda _: order.append("told"), wait):
+        with wait_for_lock(tmp_path / "l", lambda _: order.append("told"), wait):
             order.append("second")
 
     released = threading.Event()
     thread = threading.Thread(target=second)
-    with waited_for(tmp_path / "l", never):
+    with wait_for_lock(tmp_path / "l", never):
         thread.start()
         assert waited_twice.wait(20)
         order.append("first")
@@ -69,15 +69,15 @@ def test_a_second_one_waits_and_says_so_once(tmp_path):
 
 def test_a_process_that_dies_leaves_no_lock(tmp_path, holder):
     told = []
-    with waited_for(tmp_path / "l", told.append, lambda _: (holder.kill(), holder.wait())):
+    with wait_for_lock(tmp_path / "l", told.append, lambda _: (holder.kill(), holder.wait())):
         assert len(told) == 1
 
 
 def test_says_who_has_it(tmp_path, holder):
     who = rf"process {holder.pid} on {re.escape(socket.gethostname())} \(since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d.*\)"
-    with pytest.raises(LockError, match=f"{who} is at work there; wait for it"), only_one(tmp_path / "l"):
+    with pytest.raises(LockError, match=f"{who} is using this folder; wait for it"), exclusive_lock(tmp_path / "l"):
         pass
-    assert re.fullmatch(who, owner(tmp_path / "l"))
+    assert re.fullmatch(who, lock_owner(tmp_path / "l"))
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_says_who_has_it(tmp_path, holder):
 )
 def test_whatever_stands_in_the_file_is_told_only_if_it_can_be(tmp_path, text):
     (tmp_path / "l").write_text(text)
-    assert owner(tmp_path / "l") == "another process"
-    with only_one(tmp_path / "l"):
+    assert lock_owner(tmp_path / "l") == "another process"
+    with exclusive_lock(tmp_path / "l"):
         pass
 
 
@@ -97,8 +97,8 @@ def test_who_waited_for_a_file_that_was_removed_has_the_new_one(tmp_path):
         (tmp_path / "l").unlink()
         (tmp_path / "l").touch()
 
-    with only_one(tmp_path / "l"), waited_for(tmp_path / "l", lambda _: None, remove):
-        with pytest.raises(LockError), only_one(tmp_path / "l"):
+    with exclusive_lock(tmp_path / "l"), wait_for_lock(tmp_path / "l", lambda _: None, remove):
+        with pytest.raises(LockError), exclusive_lock(tmp_path / "l"):
             pass
         assert (tmp_path / "l").exists()
 
@@ -106,7 +106,7 @@ def test_who_waited_for_a_file_that_was_removed_has_the_new_one(tmp_path):
 def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "precious").write_text("precious")
     (tmp_path / "l").symlink_to(tmp_path / "precious")
-    with pytest.raises(OSError, match="symbolic link"), only_one(tmp_path / "l"):
+    with pytest.raises(OSError, match="symbolic link"), exclusive_lock(tmp_path / "l"):
         pass
     assert (tmp_path / "precious").read_text() == "precious"
 
@@ -116,9 +116,9 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("bilex.storage.lock.lock_descriptor", refuse)
-    with pytest.raises(CannotLockError, match="No locks available"), waited_for(tmp_path / "l", never):
+    with pytest.raises(CannotLockError, match="No locks available"), wait_for_lock(tmp_path / "l", never):
         pass
-    with only_one(tmp_path / "l"):
+    with exclusive_lock(tmp_path / "l"):
         pass
 
 
@@ -132,6 +132,6 @@ def test_no_file_stays_open(tmp_path):
 
     before = lowest()
     for _ in range(3):
-        with only_one(tmp_path / "l"), pytest.raises(LockError), only_one(tmp_path / "l"):
+        with exclusive_lock(tmp_path / "l"), pytest.raises(LockError), exclusive_lock(tmp_path / "l"):
             pass
     assert lowest() == before

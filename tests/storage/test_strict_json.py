@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bilex
-from bilex.storage.strict_json import DEEPEST, check_form, finite, from_json, read_json, to_json
+from bilex.storage.strict_json import MAX_DEPTH, check_type, from_json, read_json, replace_nonfinite, to_json
 
 SOURCE = Path(bilex.__file__).parent
 
@@ -16,7 +16,7 @@ SOURCE = Path(bilex.__file__).parent
 def test_what_is_no_number_is_null(number):
     value = {"a": number, "b": [1.5, (number, {"c": number})], "d": "NaN", "e": True}
     expected = {"a": None, "b": [1.5, [None, {"c": None}]], "d": "NaN", "e": True}
-    assert json.loads(to_json(value)) == finite(value) == expected
+    assert json.loads(to_json(value)) == replace_nonfinite(value) == expected
     assert json.loads(to_json(value, indent=2)) == expected
 
 
@@ -36,13 +36,13 @@ def test_what_others_have_written_is_read_as_null(text):
     assert from_json(f'{{"a": [{text}]}}') == {"a": [None]}
 
 
-@pytest.mark.parametrize("depth", [DEEPEST + 1, 3000, 100_000])
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 3000, 100_000])
 @pytest.mark.parametrize("brackets", ["[]", ('{"a":', "}")], ids=["lists", "objects"])
 def test_deep_nesting_is_refused(depth, brackets):
     opening, closing = brackets
-    with pytest.raises(ValueError, match=f"nested more than {DEEPEST} levels deep"):
+    with pytest.raises(ValueError, match=f"nested more than {MAX_DEPTH} levels deep"):
         from_json(opening * depth + "1" + closing * depth)
-    assert from_json(opening * DEEPEST + "1" + closing * DEEPEST)
+    assert from_json(opening * MAX_DEPTH + "1" + closing * MAX_DEPTH)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1', "[1,]", "1 2", b"\xff", b'"\xed\xa0\x80"', "\ufeff1", "9" * 5000])
@@ -59,9 +59,9 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 
 def test_forms():
-    check_form({"a": 1, "b": None}, dict[str, int | None])
+    check_type({"a": 1, "b": None}, dict[str, int | None])
     with pytest.raises(ValueError, match="Expected `int`, got `str`"):
-        check_form({"a": "1"}, dict[str, int])
+        check_type({"a": "1"}, dict[str, int])
 
 
 def test_nobody_else_writes_json():

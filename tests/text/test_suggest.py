@@ -51,7 +51,7 @@ def test_what_is_short_or_has_digits_is_meant_as_it_is(word):
 
 
 def test_rare_words_are_not_considered(monkeypatch):
-    monkeypatch.setattr("bilex.text.suggest.FREQUENT", 2)
+    monkeypatch.setattr("bilex.text.suggest.MAX_CANDIDATES", 2)
     words = FrequentWords(["house", "mouse", "school"])
     assert words.nearest("schol") is None
     assert words.nearest("hous") == "house"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bilex.errors import SettingsError
-from bilex.text.words import LONGEST, described, quoted, shortened, word_list
+from bilex.text.words import MAX_SHOWN_LENGTH, describe_value, quote, truncate, word_list
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_what_is_no_word(given, found):
 
 
 def test_words_are_shown_on_one_line():
-    assert quoted("a\nb\u202e\x1b[31m\x85") == r"'a\nb\u202e\x1b[31m\x85'"
-    assert shortened("x" * LONGEST) == "x" * LONGEST
-    assert shortened("x" * 1000) == "x" * LONGEST + "..."
-    assert len(described(list(range(1000)))) < 50
-    assert described(np.ones(3)) == "a value of type ndarray"
+    assert quote("a\nb\u202e\x1b[31m\x85") == r"'a\nb\u202e\x1b[31m\x85'"
+    assert truncate("x" * MAX_SHOWN_LENGTH) == "x" * MAX_SHOWN_LENGTH
+    assert truncate("x" * 1000) == "x" * MAX_SHOWN_LENGTH + "..."
+    assert len(describe_value(list(range(1000)))) < 50
+    assert describe_value(np.ones(3)) == "a value of type ndarray"

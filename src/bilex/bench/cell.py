@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.bench.inputs import some_pairs
 from bilex.bench.results import write_cell
 from bilex.bench.task import Task
-from bilex.errors import AlignmentError, BilexError, SuiteError, described
+from bilex.errors import AlignmentError, BilexError, SuiteError, error_with_type
 from bilex.lexicon import Lexicon
 from bilex.parallel.process import receive
 from bilex.storage.files import sha256
@@ -55,7 +55,7 @@ def run_task(task: Task, folder: Path) -> Cell:
         if isinstance(error, BilexError):
             return task.result("error", str(error))
         traceback.print_exc()
-        return task.result("error", described(error), peak_gigabytes=peak_gigabytes())
+        return task.result("error", error_with_type(error), peak_gigabytes=peak_gigabytes())
     return task.result("done", None, trace=tuple(trace.records), peak_gigabytes=peak_gigabytes(), **found)
 
 

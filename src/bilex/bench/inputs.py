@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 from bilex.data.folder import data_folder
 from bilex.errors import SuiteError
-from bilex.io.dictionary import comment_sign
+from bilex.io.dictionary import comment_prefix
 from bilex.lexicon import Lexicon
-from bilex.storage.disk import is_file, require_room
+from bilex.storage.disk import is_file, require_disk_space
 from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
 
@@ -113,7 +113,7 @@ class Store:
         if wanted.kind == "dictionary" or path.suffix == NATIVE:
             found = sha256(path)
             check_sum(path, found, wanted.sha256)
-            comment = comment_sign(path) if wanted.kind == "dictionary" else None
+            comment = comment_prefix(path) if wanted.kind == "dictionary" else None
             return Ready(path=path, max_words=wanted.max_words, sha256=found, label=wanted.label, comment=comment)
         native = self.folder / f"{path.name.split('.')[0]}-{_fingerprint(path, wanted)}{NATIVE}"
         if not native.is_file():
@@ -123,7 +123,7 @@ class Store:
                 check_sum(path, sha256(path), wanted.sha256)
             native.parent.mkdir(parents=True, exist_ok=True)
             table = _read_foreign(path, wanted)
-            require_room(native, table.rows.nbytes, "the table in native form")
+            require_disk_space(native, table.rows.nbytes, "the table in native form")
             table.write(native)
         return Ready(path=native, max_words=None, sha256=sha256(native), label=wanted.label)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.errors import ResultsError
-from bilex.storage.disk import why
-from bilex.storage.files import replacing
+from bilex.storage.disk import describe_os_error
+from bilex.storage.files import atomic_write
 from bilex.storage.strict_json import read_json, to_json
 
 if TYPE_CHECKING:
@@ -125,10 +125,10 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     lines = ",\n".join(f" {to_json(key)}: {to_json(item)}" for key, item in value.items())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
     except OSError as error:
-        raise ResultsError(f"{path}: cannot be written: {why(error, 'choose another folder')}") from error
+        raise ResultsError(f"{path}: cannot be written: {describe_os_error(error, 'choose another folder')}") from error
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from bilex.bench.process import run_side_by_side
 from bilex.bench.results import Cell, read_cell, read_suite, write_cell, write_json
 from bilex.bench.task import Task
 from bilex.errors import ResultsError, SettingsError, SuiteError
-from bilex.storage.disk import require_room
-from bilex.storage.lock import LOCK, only_one
+from bilex.storage.disk import require_disk_space
+from bilex.storage.lock import LOCK_FILE, exclusive_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -61,13 +61,13 @@ def run(
         from bilex.parallel.cluster import import_ray
 
         import_ray()
-    with only_one(place / LOCK):  # two would take each other's checkpoints
+    with exclusive_lock(place / LOCK_FILE):  # two would take each other's checkpoints
         _write_suite(suite, place)
         store = store or Store()
         tasks = [Task.make(cell, store, threads=threads, device=device) for cell in wanted]
         there = {task.name: cell for task in tasks if (cell := known(place, task.name, task.key)) is not None}
         missing = [task for task in tasks if task.name not in there]
-        require_room(place, len(missing) * CELL_BYTES, f"{len(missing)} results")
+        require_disk_space(place, len(missing) * CELL_BYTES, f"{len(missing)} results")
         with closing(_results(missing, place, jobs=jobs, cluster=cluster)) as results:
             for task, cell in results:
                 _keep(place, task, cell)

@@ -15,7 +15,7 @@ from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import Terminated, orderly_end, told
 from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
-from bilex.io.standard import set_up
+from bilex.io.standard import configure_streams
 from bilex.text.printable import printable
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def main(args: list[str] | None = None) -> None:
 
     Above 128: ended by a signal, 130 by Ctrl-C.
     """
-    set_up()
+    configure_streams()
     try:
         with orderly_end():
             _run(args)
@@ -129,13 +129,13 @@ def _run(args: list[str] | None) -> None:
 
 def _fail_to_write(error: OSError) -> None:
     """Say what the system says; without the name of a file, a full disk is that of standard output."""
-    from bilex.storage.disk import NO_ROOM, why
+    from bilex.storage.disk import DISK_FULL_ERRORS, describe_os_error
 
-    full = error.errno in NO_ROOM
+    full = error.errno in DISK_FULL_ERRORS
     if full and error.filename is None:
         _write_no_more()
     name = error.filename or ("standard output" if full else None)
-    _fail(f"{name}: {why(error)}" if name else str(error))
+    _fail(f"{name}: {describe_os_error(error)}" if name else str(error))
 
 
 def _write_no_more() -> None:

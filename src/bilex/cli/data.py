@@ -101,11 +101,11 @@ def fetch(
 def list_data(folder: Path | None, as_json: bool) -> None:
     """List what can be fetched, under which licence, and what is there already."""
     from bilex.data import all_collections, data_folder
-    from bilex.data.folder import places
+    from bilex.data.folder import list_fetched
 
     root = folder or data_folder()
     collections = all_collections().values()
-    there = {chosen.name: [_file(place) for place in places(root, chosen.name)] for chosen in collections}
+    there = {chosen.name: [_file(place) for place in list_fetched(root, chosen.name)] for chosen in collections}
     if as_json:
         known = {chosen.name: _about(chosen) | {"there": there[chosen.name]} for chosen in collections}
         options.print_json({"folder": str(root), "collections": known})

@@ -126,7 +126,7 @@ def _tell(url: str, host: str, port: int, *, as_json: bool) -> None:
 
 
 def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: bool, device: str, as_json: bool) -> None:
-    from bilex.io.dictionary import written_line
+    from bilex.io.dictionary import format_line
 
     options.check_free(output, force=force)
     decided = open_corrections(file, run)
@@ -134,7 +134,7 @@ def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: boo
         raise ExplorerError(f"{file}: no pair was accepted or corrected yet; decide some with bilex explore {run}")
     lexicon = decided.lexicon(options.load_run(run, device).dictionary if with_train else None)
     if output == STDOUT:
-        standard.write(written_line(number, *pair) for number, pair in enumerate(lexicon, 1))
+        standard.write(format_line(number, *pair) for number, pair in enumerate(lexicon, 1))
     else:
         lexicon.write(output)
     if as_json and output != STDOUT:

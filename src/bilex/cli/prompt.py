@@ -14,7 +14,7 @@ from bilex.cli import options
 from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.retrieval.sides import from_to, reverse
-from bilex.storage.files import bare_name
+from bilex.storage.files import file_name
 from bilex.text.printable import printable
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Session:
 
     def _name(self, side: str) -> str:
         file = self.alignment.provenance["inputs"][side]["file"]
-        return side if file is None else bare_name(file).split(".")[0] or side
+        return side if file is None else file_name(file).split(".")[0] or side
 
 
 def converse(session: Session, read: Callable[[str], str] = input) -> None:

@@ -37,21 +37,21 @@ def report(
     training; frequent and rare words; hubs; answers and entries to look at by hand; coverage; what to cite.
     """
     from bilex.lexicon import Lexicon
-    from bilex.page.plots import require
+    from bilex.page.plots import require_matplotlib
     from bilex.report.page import page
     from bilex.report.run_report import make_run_report
-    from bilex.storage.files import replacing
+    from bilex.storage.files import atomic_write
 
     alignment = options.load_run(run, device)
     path = run / "report.html" if output is None else output
     options.check_free(path, force=force)
     if plots:
-        require()
+        require_matplotlib()
     lexicon = None if test is None else Lexicon.read(test)
     with options.progress("searching") as bar:
         made = make_run_report(alignment, lexicon, fold_case=fold_case, progress=bar)
     text = page(made, plots=plots)
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", "replace"))
     if as_json:
         options.print_json({**made.to_json(), "written": str(path)})

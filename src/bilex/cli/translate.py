@@ -17,7 +17,7 @@ from bilex.cli.explore import CORRECTIONS, counted_decisions, open_corrections
 from bilex.cli.unknown import about_unknown
 from bilex.io import standard
 from bilex.io.dictionary import ASCII_SPACE
-from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN, files_of, fitting, write_entries
+from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN_LANGUAGE, files_of, fitting, write_entries
 from bilex.io.standard import STDOUT
 from bilex.retrieval.sides import Sides
 
@@ -101,8 +101,10 @@ def translate(
 @click.option(
     "--format", "kind", type=click.Choice(FORMATS), help="What to write.  [default: what --output ends in, else tsv]"
 )
-@click.option("--source-language", default=UNKNOWN, help="Code of the source language, for tmx and stardict.")
-@click.option("--target-language", default=UNKNOWN, help="Code of the target language.  [default of both: und]")
+@click.option("--source-language", default=UNKNOWN_LANGUAGE, help="Code of the source language, for tmx and stardict.")
+@click.option(
+    "--target-language", default=UNKNOWN_LANGUAGE, help="Code of the target language.  [default of both: und]"
+)
 @click.option("--output", type=options.OutputPath, required=True, help="File to write; - for standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @options.direction

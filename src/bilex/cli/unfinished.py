@@ -10,9 +10,9 @@ from bilex.cli.interruption import telling, this_command
 from bilex.errors import AlignmentError
 from bilex.run.files import check_unfinished
 from bilex.run.provenance import INPUTS, begin, check_same, is_same, read
-from bilex.storage.disk import free_bytes, gigabytes, require_room
-from bilex.storage.files import remove_folder, remove_leftovers
-from bilex.storage.lock import LOCK, only_one
+from bilex.storage.disk import format_bytes, free_bytes, require_disk_space
+from bilex.storage.files import remove_folder, remove_stale_files
+from bilex.storage.lock import LOCK_FILE, exclusive_lock
 from bilex.training.checkpoint import CHECKPOINT, Checkpoint
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ CHECKPOINTS = 3
 
 def check_free(output: Path, partial: Path, *, resume: bool, force: bool) -> None:
     """Refuse a place that is taken, by a run, the beginnings of one or another process, before any work is done."""
-    check_unfinished(partial, (INPUTS, CHECKPOINT, LOCK))
+    check_unfinished(partial, (INPUTS, CHECKPOINT, LOCK_FILE))
     if partial.is_dir():
-        with only_one(partial / LOCK):
+        with exclusive_lock(partial / LOCK_FILE):
             pass
     if force or not resume:
         _refuse_taken(output, None if resume else partial, force=force)
@@ -60,11 +60,11 @@ def is_finished(output: Path, partial: Path, inputs: Inputs, *, force: bool) -> 
 def check_room(output: Path, inputs: Inputs) -> None:
     """Refuse what the disk has no room for; say so if it may become too little."""
     needed, free = inputs.least_bytes, free_bytes(output)
-    require_room(output, needed, "the run")
+    require_disk_space(output, needed, "the run")
     if free < CHECKPOINTS * needed:
         options.warn(
-            f"{output} will take {gigabytes(needed)}, and checkpoints while it is made up to "
-            f"{gigabytes((CHECKPOINTS - 1) * needed)} more; {gigabytes(free)} are free"
+            f"{output} will take {format_bytes(needed)}, and checkpoints while it is made up to "
+            f"{format_bytes((CHECKPOINTS - 1) * needed)} more; {format_bytes(free)} are free"
         )
 
 
@@ -75,7 +75,7 @@ def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, for
     What was interrupted before its first checkpoint is removed too: there is nothing to go on from.
     """
     made = Checkpoint(partial, warn=options.warn)
-    with only_one(partial / LOCK), telling(lambda: _what_is_saved(partial, made)):
+    with exclusive_lock(partial / LOCK_FILE), telling(lambda: _what_is_saved(partial, made)):
         try:
             _refuse_taken(output, None if resume else partial, force=force)
             _begin(partial, inputs)
@@ -89,7 +89,7 @@ def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, for
 
 def _begin(partial: Path, inputs: Inputs) -> None:
     """Go on with what was begun from the same inputs, or begin."""
-    remove_leftovers(partial)
+    remove_stale_files(partial)
     if (partial / CHECKPOINT).exists():
         check_same(inputs.describe(), read(partial / INPUTS, again="align"), partial)
         options.say(f"going on from {partial}")

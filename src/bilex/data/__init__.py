@@ -1,4 +1,4 @@
-"""Public data: what there is, where it lies, and how it is fetched.
+"""Public data: a catalogue of collections, the data folder, and downloads.
 
 >>> from bilex.data import data_folder, fetch, get_collection
 >>> fetch(get_collection("muse").items(["en-es"]))

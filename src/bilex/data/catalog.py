@@ -1,4 +1,4 @@
-"""The collections of public data in catalog.toml, and which files a language pair needs of them."""
+"""The collections of public data in catalog.toml, and the files that a language pair needs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Kind = Literal["vectors", "dictionaries"]
-CODE = re.compile(r"[a-z]{2,}(_[a-z]+)*")
-"""A language as the files name it: en, als, zh_yue."""
+LANGUAGE_CODE = re.compile(r"[a-z]{2,}(_[a-z]+)*")
+"""A language code as in the file names: en, als, zh_yue."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Files of one kind, all from one place and under one licence; `files` are patterns by use."""
+    """Files of one kind with one base address and one licence. files: name patterns, by use."""
 
     base: str
     files: Mapping[str, str]
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Item:
-    """One file: the collection and kind it is of, its name on the server and its address there."""
+    """One file of a collection: its kind, and its name and address on the server."""
 
     collection: str
     kind: Kind
@@ -44,13 +44,13 @@ class Item:
 
     @property
     def name(self) -> str:
-        """Its name on the disk. The first words of a gzipped table are written as plain text."""
+        """The local file name. A gzipped table that is cut to `max_words` is stored as plain text."""
         return self.file if self.max_words is None else self.file.removesuffix(".gz")
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Vectors and perhaps dictionaries that belong together."""
+    """Vectors, and dictionaries for them if there are any."""
 
     name: str
     title: str
@@ -61,7 +61,7 @@ class Collection:
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def sources(self) -> dict[Kind, Source]:
-        """What there is, by kind."""
+        """The sources by kind."""
         found: dict[Kind, Source] = {"vectors": self.vectors}
         return found | ({"dictionaries": self.dictionaries} if self.dictionaries else {})
 
@@ -74,11 +74,11 @@ class Collection:
         whole: bool = False,
         max_words: int | None = None,
     ) -> list[Item]:
-        """The files for directions (`en-es`), groups of them (`rich`) or languages (`en`: vectors only), each once.
+        """The files for directions (`en-es`), groups of directions (`rich`) or languages (`en`: only vectors).
 
-        Dictionaries come first, because they are small and tell at once if a code is wrong. Of vectors the first
-        `max_words` words, by default those of the collection, or the `whole` file. `full` adds the dictionary that
-        train and test are cut from.
+        Dictionaries come first: they are small, so a wrong code is noticed at once. Vectors are cut to `max_words`
+        words (default: that of the collection), unless `whole` is given. `full` adds the complete dictionary, of which
+        train and test are parts. No file is listed twice.
         """
         names = word_list(names, "names")
         directions = [part for name in names for part in self._directions(name)]
@@ -101,7 +101,7 @@ class Collection:
         return list(dict.fromkeys(chosen))
 
     def advice(self) -> str:
-        """Which names can be asked for."""
+        """The valid names, for error messages."""
         if not self.dictionaries:
             return "it has vectors by language code, such as en or zh; check the code"
         return (
@@ -113,8 +113,8 @@ class Collection:
         if name in self.groups:
             return [direction.split("-") for direction in self.groups[name].split()]
         codes = name.split("-")
-        if len(codes) > 2 or not all(map(CODE.fullmatch, codes)):
-            raise DataError(f"{name!r} is no language or direction of {self.name}; {self.advice()}")
+        if len(codes) > 2 or not all(map(LANGUAGE_CODE.fullmatch, codes)):
+            raise DataError(f"{name!r} is not a language or direction of {self.name}; {self.advice()}")
         return [codes]
 
     def _item(self, kind: Kind, file: str, max_words: int | None) -> Item:
@@ -122,12 +122,12 @@ class Collection:
 
 
 def all_collections() -> dict[str, Collection]:
-    """All that can be fetched, by name."""
+    """All collections by name."""
     return {name: _collection(name, entry) for name, entry in _catalog().items()}
 
 
 def get_collection(name: str) -> Collection:
-    """The collection of that name."""
+    """The collection with this name."""
     known = _catalog()
     if name not in known:
         raise DataError(f"no collection {name!r}{suggestion(name, known)}; there are: {', '.join(known)}")

@@ -1,8 +1,8 @@
-"""Fetch files of the catalogue into the data folder, whole and checked, or not at all.
+"""Fetch files of the catalogue into the data folder. A file appears there only when it is complete and checked.
 
-The servers publish no checksums. So the size is checked against what the server says, a table against its own header,
-and every file against the hash of its first fetch: what it was then is trusted, a change is refused until accepted.
-Whoever has checksums can give them; they are the word that counts.
+The servers publish no checksums. So the size is checked against the server's answer, a table against its own header,
+and every file against the checksum of its first fetch: the first fetch is trusted, a later change is refused until it
+is accepted. Checksums that the user gives replace these checks.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.data.catalog import Item, get_collection
 from bilex.data.checks import Checks
-from bilex.data.download import Part, Session, download
+from bilex.data.download import PartialDownload, Session, download
 from bilex.data.folder import Place, Record, data_folder
-from bilex.data.mirror import mirrored
-from bilex.data.remote import NotThereError
+from bilex.data.mirror import mirror_address
+from bilex.data.remote import NotFoundError
 from bilex.data.text import ContentError, check_table, first_words, write_head
 from bilex.errors import DataError
-from bilex.storage.files import replacing
-from bilex.storage.lock import CannotLockError, waited_for
+from bilex.storage.files import atomic_write
+from bilex.storage.lock import CannotLockError, wait_for_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A file that is there now. `record` is None for one that was not fetched but put there by somebody."""
+    """A file in the data folder. `record` is None for a file that was not fetched but copied there."""
 
     item: Item
     path: Path
@@ -63,9 +63,9 @@ def fetch(
     accept_changed: bool = False,
     session: Session | None = None,
 ) -> list[Fetched]:
-    """Fetch what is not there yet; `force` fetches again what is.
+    """Fetch the files that are not in the data folder yet. force: fetch existing files again.
 
-    Several processes may fetch the same files at once: one works, the others wait and find the file there.
+    Several processes may fetch the same files at once: one downloads, the others wait and use its file.
     """
     if isinstance(items, str):
         raise DataError(f"found {items!r}; needed files of a collection: get_collection('muse').items('en-es')")
@@ -75,13 +75,18 @@ def fetch(
 
 
 def _fetch(item: Item, place: Place, mirror: str | None, checks: Checks, session: Session, *, force: bool) -> Fetched:
-    if not force and (there := _there(item, place, checks)):
-        return there  # without a lock: the folder may be one that others only read
+    if not force and (existing := _existing_file(item, place, checks)):
+        return existing  # without a lock: the folder may be read-only
     place.make()
     with _locked(place, session):
-        if not force and (there := _there(item, place, checks)):
-            return there
-        return Fetched(item, place.path, _get(item, place, mirrored(item.url, mirror), checks, session), new=True)
+        if not force and (existing := _existing_file(item, place, checks)):
+            return existing
+        return Fetched(
+            item,
+            place.path,
+            _download_and_check(item, place, mirror_address(item.url, mirror), checks, session),
+            new=True,
+        )
 
 
 @contextmanager
@@ -90,7 +95,7 @@ def _locked(place: Place, session: Session) -> Iterator[None]:
         session.tell(f"{place.path}: {owner} is fetching it; waiting for that")
 
     try:
-        with waited_for(place.lock, tell, session.wait):
+        with wait_for_lock(place.lock, tell, session.wait):
             yield
     except CannotLockError as error:
         raise DataError(
@@ -99,18 +104,18 @@ def _locked(place: Place, session: Session) -> Iterator[None]:
         ) from None
 
 
-def _there(item: Item, place: Place, checks: Checks) -> Fetched | None:
+def _existing_file(item: Item, place: Place, checks: Checks) -> Fetched | None:
     if not place.path.exists() or not checks.is_enough(place, item):
         return None
     return Fetched(item, place.path, place.current(), new=False)
 
 
-def _get(item: Item, place: Place, address: str | Path, checks: Checks, session: Session) -> Record:
-    part = Part(place.part, address)
+def _download_and_check(item: Item, place: Place, address: str | Path, checks: Checks, session: Session) -> Record:
+    part = PartialDownload(place.part, address)
     try:
         download(address, part, max_words=item.max_words, session=session)
-        record = _finish(item, part, place, checks)
-    except NotThereError as error:
+        record = _check_and_place(item, part, place, checks)
+    except NotFoundError as error:
         raise DataError(f"{error}; {item.collection}: {get_collection(item.collection).advice()}") from None
     except ContentError as error:
         part.discard()
@@ -119,14 +124,14 @@ def _get(item: Item, place: Place, address: str | Path, checks: Checks, session:
     return record
 
 
-def _finish(item: Item, part: Part, place: Place, checks: Checks) -> Record:
-    """Check what has come, note it, and give it its name."""
+def _check_and_place(item: Item, part: PartialDownload, place: Place, checks: Checks) -> Record:
+    """Check the download, save its record, and rename it to its final name."""
     gzipped = item.file.endswith(".gz")
     if part.have == 0:
         raise ContentError("it is empty; use a `mirror`")
     if item.max_words is not None:
         words = first_words(part.path, item.max_words, gzipped=gzipped)
-        with replacing(place.path) as temporary:
+        with atomic_write(place.path) as temporary:
             write_head(part.path, temporary, words, gzipped=gzipped)
             record = checks.accept(place, Record.of(temporary, part.address, item.max_words, words))
             place.remember(record)

@@ -1,9 +1,9 @@
-"""The data folder: where fetched files lie, and what is known about each of them.
+"""The data folder with the fetched files, and a record of each fetch.
 
 FOLDER/muse/wiki.en.vec                   a file
-FOLDER/muse/wiki.en.vec.part, .part.json  a download that is not finished, and what the server said about it
-FOLDER/muse/.fetched/wiki.en.vec.json     what was fetched when, with its hash
-FOLDER/muse/.fetched/wiki.en.vec.lock     locked while a process fetches the file, and says which; harmless when left
+FOLDER/muse/wiki.en.vec.part, .part.json  an unfinished download, and its version on the server
+FOLDER/muse/.fetched/wiki.en.vec.json     records: address, size, checksum and time of each fetch
+FOLDER/muse/.fetched/wiki.en.vec.lock     lock file while a process fetches the file; harmless if left over
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import DataError
 from bilex.storage import strict_json
-from bilex.storage.files import replacing, sha256
+from bilex.storage.files import atomic_write, sha256
 
 if TYPE_CHECKING:
     from bilex.data.catalog import Item
 
-VARIABLE = "BILEX_DATA"
+FOLDER_VARIABLE = "BILEX_DATA"
 
 
 def data_folder() -> Path:
-    """$BILEX_DATA, or the folder `bilex` among the user's caches."""
-    if given := os.environ.get(VARIABLE):
+    """$BILEX_DATA, or the folder `bilex` in the user's cache folder."""
+    if given := os.environ.get(FOLDER_VARIABLE):
         return Path(given).expanduser()
-    return _caches() / "bilex"
+    return _cache_folder() / "bilex"
 
 
-def _caches() -> Path:
-    """Where the system keeps what a program can get again."""
+def _cache_folder() -> Path:
+    """The user's cache folder on this system."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     if sys.platform == "win32":
@@ -44,7 +44,7 @@ def _caches() -> Path:
 
 @dataclass(frozen=True)
 class Record:
-    """One fetch: from where, what came, and when. `words` is how many the file has, if it was cut to `max_words`."""
+    """One fetch: address, size, checksum and time. `words` is the number of words of a file cut to `max_words`."""
 
     url: str
     bytes: int
@@ -55,12 +55,12 @@ class Record:
 
     @classmethod
     def of(cls, path: Path, url: str, max_words: int | None = None, words: int | None = None) -> Record:
-        """A record of a file that has just come."""
+        """A record of a file that was just fetched."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(url, path.stat().st_size, sha256(path), now, max_words, words)
 
     def has(self, max_words: int | None) -> bool:
-        """Whether the first `max_words` words (None: all there are) are in it."""
+        """Whether the file has the first `max_words` words of the table (None: all words)."""
         if self.max_words is None or self.words is None or self.words < self.max_words:
             return True
         return max_words is not None and max_words <= self.max_words
@@ -68,23 +68,23 @@ class Record:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file is, or will be, and what lies around it."""
+    """The path of a file in the data folder, and the paths of its partial download, lock file and records."""
 
     path: Path
 
     @classmethod
     def of(cls, item: Item, folder: Path) -> Place:
-        """The place of an item of the catalogue."""
+        """The paths of an item of the catalogue."""
         return cls(folder / item.collection / item.name)
 
     @property
     def part(self) -> Path:
-        """What has come of it so far."""
+        """The partial download."""
         return self.path.with_name(f"{self.path.name}.part")
 
     @property
     def lock(self) -> Path:
-        """The file that is locked while it is fetched."""
+        """The lock file, held while the file is fetched."""
         return self._notes / f"{self.path.name}.lock"
 
     @property
@@ -96,21 +96,22 @@ class Place:
         return self._notes / f"{self.path.name}.json"
 
     def make(self) -> None:
-        """Make the folders."""
+        """Create the folders."""
         try:
             self._notes.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(
-                f"{self.path.parent}: cannot be made ({error.strerror}); choose another `folder`, or set {VARIABLE}"
+                f"{self.path.parent}: cannot be created ({error.strerror}); choose another `folder`, or set "
+                f"{FOLDER_VARIABLE}"
             ) from None
 
     def records(self) -> list[Record]:
-        """What was fetched to here, one for each `max_words`: the first, or the last that was accepted."""
+        """The records of this file, one for each `max_words`: the first fetch, or the last accepted change."""
         try:
             return [Record(**entry) for entry in read_json(self._records).get("records", [])]
         except TypeError:
             raise DataError(
-                f"{self._records}: not as bilex wrote it; remove it and fetch again with `force=True`"
+                f"{self._records}: damaged or not written by bilex; remove it and fetch again with `force=True`"
             ) from None
 
     def known(self, max_words: int | None) -> Record | None:
@@ -118,24 +119,24 @@ class Place:
         return next((record for record in self.records() if record.max_words == max_words), None)
 
     def current(self) -> Record | None:
-        """The record of the file as it is; None if it was not fetched, or is not as it was."""
+        """The record of the current file. None if it was not fetched, or has changed since."""
         size = self.path.stat().st_size
         return next((record for record in self.records() if record.bytes == size), None)
 
     def remember(self, record: Record) -> None:
-        """Keep the record, in place of one for the same `max_words`."""
+        """Save the record. It replaces a record with the same `max_words`."""
         others = [known for known in self.records() if known.max_words != record.max_words]
         write_json(self._records, {"records": [asdict(known) for known in (*others, record)]})
 
 
-def places(folder: Path, collection: str) -> list[Place]:
-    """The files of a collection that are there."""
+def list_fetched(folder: Path, collection: str) -> list[Place]:
+    """The files of a collection in the data folder."""
     found = sorted((folder / collection).glob("[!.]*"))
     return [Place(path) for path in found if path.is_file() and not path.name.endswith((".part", ".part.json"))]
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """An object from a file of notes, or an empty one if there is no such file."""
+    """A JSON object from a file, or an empty dict if the file does not exist."""
     try:
         found = strict_json.read_json(path)
     except FileNotFoundError:
@@ -146,6 +147,6 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write a file of notes."""
-    with replacing(path) as temporary:
+    """Write a JSON object to a file, atomically."""
+    with atomic_write(path) as temporary:
         temporary.write_text(strict_json.to_json(value, indent=2) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Addresses: the published ones, or the same paths below a mirror, which may be a folder."""
+"""Addresses of files: the published ones, or the same paths on a mirror. A mirror may be a folder."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from urllib.request import url2pathname
 
 from bilex.errors import DataError
 
-VARIABLE = "BILEX_MIRROR"
+MIRROR_VARIABLE = "BILEX_MIRROR"
 SCHEMES = ("http", "https", "file")
 
 
-def mirrored(url: str, mirror: str | None = None) -> str | Path:
-    """The address to fetch `url` from: itself, or the same path below the mirror (default: $BILEX_MIRROR)."""
-    chosen = mirror or os.environ.get(VARIABLE)
+def mirror_address(url: str, mirror: str | None = None) -> str | Path:
+    """The address to fetch `url` from: the url itself, or the same path on the mirror (default: $BILEX_MIRROR)."""
+    chosen = mirror or os.environ.get(MIRROR_VARIABLE)
     if not chosen:
         return url
-    below = urlsplit(url).path.lstrip("/")
-    place = check_mirror(chosen)
-    return place / below if isinstance(place, Path) else f"{place}/{below}"
+    path = urlsplit(url).path.lstrip("/")
+    base = check_mirror(chosen)
+    return base / path if isinstance(base, Path) else f"{base}/{path}"
 
 
 def check_mirror(mirror: str) -> str | Path:
-    """The mirror as an address without a slash at its end, or as a folder."""
+    """The mirror as an address without a trailing slash, or as a folder."""
     if "://" not in mirror:
         return Path(mirror).expanduser()
     parts = urlsplit(mirror)

@@ -1,4 +1,4 @@
-"""A file elsewhere, opened at an offset; trouble on the way is sorted into what may pass and what will not."""
+"""A remote file, opened at an offset. Network errors are either transient (worth a retry) or permanent."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-CHUNK = 1 << 20
-MISSING = (403, 404, 410)  # some stores answer 403 where there is nothing
-PASSING = (408, 425, 429)
-LONGEST_WAIT = 60.0
+CHUNK_BYTES = 1 << 20
+MISSING_STATUSES = (403, 404, 410)  # some object stores answer 403 for a missing file
+TRANSIENT_STATUSES = (408, 425, 429)
+MAX_RETRY_AFTER = 60.0
 
 
-class NotThereError(DataError):
+class NotFoundError(DataError):
     """The server has no such file."""
 
 
-class PassingError(Exception):
-    """Trouble that may pass: try again, after so many seconds if the server says so."""
+class TransientError(Exception):
+    """A network error that is worth a retry. after: seconds to wait, if the server says so."""
 
     def __init__(self, message: str, after: float = 0.0) -> None:
         super().__init__(message)
@@ -35,28 +35,28 @@ class PassingError(Exception):
 
 
 class RangeError(Exception):
-    """The server's file ends before the offset."""
+    """The file on the server ends before the offset."""
 
 
 @dataclass(frozen=True)
 class Version:
-    """Which state of a file this is: its size, and its ETag or date, if it has one that can be trusted."""
+    """A version of a file: its size, and its ETag or date if that is reliable."""
 
     total: int
     validator: str | None
 
 
 class Remote:
-    """The bytes of a file from `start` on."""
+    """An open remote file, from the byte `start` on."""
 
     def __init__(self, address: str | Path, start: int, version: Version, body: IO[bytes]) -> None:
         self.address, self.start, self.version = address, start, version
         self._body: Any = body
 
     def read(self) -> bytes:
-        """What has come, at least a byte; nothing at the end, be it the file's or the connection's."""
-        with sorted_trouble(self.address):
-            chunk: bytes = self._body.read1(CHUNK)
+        """Read the available bytes, at least one. Empty at the end of the file or of the connection."""
+        with translate_network_errors(self.address):
+            chunk: bytes = self._body.read1(CHUNK_BYTES)
         return chunk
 
     def __enter__(self) -> Remote:
@@ -69,12 +69,12 @@ class Remote:
 
 
 def open_file(path: Path, have: int, version: Version | None) -> Remote:
-    """Open a file of a folder after its first `have` bytes, or from its start if it is not of that version any more."""
+    """Open a file of a mirror folder after its first `have` bytes, or from its start if its version has changed."""
     try:
         body = path.open("rb")
         status = path.stat()
     except FileNotFoundError:
-        raise NotThereError(f"{path}: no such file in the mirror") from None
+        raise NotFoundError(f"{path}: no such file in the mirror") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); check the `mirror`") from None
     found = Version(status.st_size, str(status.st_mtime_ns))
@@ -82,13 +82,13 @@ def open_file(path: Path, have: int, version: Version | None) -> Remote:
 
 
 @contextmanager
-def sorted_trouble(address: str | Path) -> Iterator[None]:
-    """Turn what urllib, ssl and sockets raise into PassingError, or DataError where another try would be in vain."""
+def translate_network_errors(address: str | Path) -> Iterator[None]:
+    """Turn what urllib, ssl and sockets raise into TransientError, or into DataError if a retry cannot help."""
     try:
         yield
     except HTTPError as error:
         with error:
-            raise _refused(address, error) from None
+            raise _http_error(address, error) from None
     except (ssl.SSLCertVerificationError, URLError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(error, ssl.SSLCertVerificationError) or isinstance(reason, ssl.SSLCertVerificationError):
@@ -96,22 +96,24 @@ def sorted_trouble(address: str | Path) -> Iterator[None]:
                 f"{address}: the server's certificate is not trusted ({reason}); check the clock, name your network's "
                 "certificates in SSL_CERT_FILE, or use a `mirror`"
             ) from None
-        raise PassingError(f"no connection ({reason})") from None
+        raise TransientError(f"no connection ({reason})") from None
     except http.client.InvalidURL as error:
         raise DataError(f"{address}: not an address ({error}); check the `mirror`") from None
     except TimeoutError:
-        raise PassingError("nothing came for too long") from None
+        raise TransientError("no data before the timeout") from None
     except (OSError, http.client.HTTPException) as error:
-        raise PassingError(f"the connection broke ({str(error) or type(error).__name__})") from None
+        raise TransientError(f"the connection broke ({str(error) or type(error).__name__})") from None
 
 
-def _refused(address: str | Path, error: HTTPError) -> Exception:
+def _http_error(address: str | Path, error: HTTPError) -> Exception:
     found = f"HTTP {error.code} {error.reason}"
     if error.code == 416:
         return RangeError()
-    if error.code in MISSING:
-        return NotThereError(f"{address}: not there ({found})")
-    if error.code in PASSING or error.code >= 500:
+    if error.code in MISSING_STATUSES:
+        return NotFoundError(f"{address}: not there ({found})")
+    if error.code in TRANSIENT_STATUSES or error.code >= 500:
         after = error.headers.get("Retry-After", "")
-        return PassingError(f"the server answered {found}", min(LONGEST_WAIT, float(after)) if after.isdecimal() else 0)
+        return TransientError(
+            f"the server answered {found}", min(MAX_RETRY_AFTER, float(after)) if after.isdecimal() else 0
+        )
     return DataError(f"{address}: the server answered {found}; check the address, or name another `mirror`")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bilex.page.display import Displayed, counted
+from bilex.page.display import Displayed, format_count
 from bilex.retrieval.sides import Sides
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class Evaluation(Displayed):
 
     def _line(self) -> str:
         figures = ", ".join(f"{name} {figure}" for name, figure in zip(FIGURES, self.scores.shown(), strict=True))
-        seen = f"; {counted(self.train_overlap, 'source word')} trained on" if self.train_overlap else ""
-        over = f"over {self.covered:,} of {counted(self.sources, 'source word')}"
+        seen = f"; {format_count(self.train_overlap, 'source word')} trained on" if self.train_overlap else ""
+        over = f"over {self.covered:,} of {format_count(self.sources, 'source word')}"
         return f"{figures} {over}, {self.direction}, {self.retrieval}{seen}"
 
     def _preview(self) -> Table:

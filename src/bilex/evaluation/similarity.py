@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 from bilex.errors import LexiconError
 from bilex.io.dictionary import decode
 from bilex.normalize import unit
-from bilex.text.words import described
+from bilex.text.words import describe_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,4 +103,4 @@ def _judgement(number: int, given: tuple[str, str, float]) -> Judgement:
     match given:
         case (str(first), str(second), int() | float() as score) if math.isfinite(score):
             return Judgement(first, second, float(score))
-    raise LexiconError(f"judgement {number}: found {described(given)}; needed two words and a number")
+    raise LexiconError(f"judgement {number}: found {describe_value(given)}; needed two words and a number")

@@ -13,7 +13,7 @@ from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
 from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.explorer.typed import translations
-from bilex.io.dictionary import written_line
+from bilex.io.dictionary import format_line
 from bilex.io.entries import fits_tsv, tsv_lines
 from bilex.run.corrections import LONGEST, LONGEST_NOTE, Verdict
 
@@ -110,7 +110,7 @@ def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
     if what == "lexicon":
         return tsv_lines(list(filter(fits_tsv, explorer.lexicon())))
     pairs = explorer.corrections.lexicon(explorer.alignment.dictionary if what == "dictionary" else None)
-    return (written_line(number, *pair) for number, pair in enumerate(pairs, 1))
+    return (format_line(number, *pair) for number, pair in enumerate(pairs, 1))
 
 
 def _with_status(explorer: Explorer, entries: Entries, status: Verdict) -> NDArray[np.bool_]:

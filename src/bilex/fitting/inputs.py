@@ -11,7 +11,7 @@ from bilex.errors import AlignmentError, SettingsError, TableError
 from bilex.fitting.default import choose
 from bilex.induction.initial import same_spelling
 from bilex.io.directions import find_directions, require_directions
-from bilex.io.inspection import doubtful_order
+from bilex.io.inspection import find_order_problem
 from bilex.lexicon import Lexicon
 from bilex.methods.base import Method, get_method
 from bilex.storage.files import sha256
@@ -74,7 +74,7 @@ class Inputs:
             f"{_name(table, side)} {doubt}, and {self.method.name} looks at the first {cut:,} of its "
             f"{len(table):,} words as the most frequent: sort it by frequency, or let the method look at all of them"
             for side, table in (("source", self.source), ("target", self.target))
-            if cut is not None and cut < len(table) and (doubt := doubtful_order(table.words))
+            if cut is not None and cut < len(table) and (doubt := find_order_problem(table.words))
         ]
         return order + [
             f"{_name(table, side)} {doubt}"

@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 
 from bilex.induction.induction import RANK_OFFSET, Induction
 from bilex.induction.neighbours import NearestNeighbours
-from bilex.io.dictionary import fits_line
+from bilex.io.dictionary import is_writable
 from bilex.lexicon import Lexicon
 from bilex.normalize import unit
 
@@ -37,7 +37,7 @@ SHORTLIST_SIZE = 120
 
 def same_spelling(source: EmbeddingTable, target: EmbeddingTable, which: Spelling) -> Lexicon:
     """Words that both tables have and a dictionary can hold, or the numerals among them, in order of frequency."""
-    shared = [word for word in source.words if word in target and fits_line(word)]
+    shared = [word for word in source.words if word in target and is_writable(word)]
     if which == "numerals":
         shared = [word for word in shared if NUMERAL.fullmatch(word)]
     return Lexicon.from_pairs((word, word) for word in shared)

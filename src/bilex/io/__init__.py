@@ -1,1 +1,1 @@
-"""Reading and writing tables of word vectors, one module per format; nothing here needs more than numpy to import."""
+"""Readers and writers of tables and dictionaries, one module per format. Importing them needs only numpy."""

@@ -1,4 +1,4 @@
-"""What a reader hands over, whatever the format."""
+"""The result of every reader, whatever the format."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class Subwords(Protocol):
-    """Makes a vector for any word from its parts, as fastText does."""
+    """Computes a vector for any word from its subwords, as fastText does."""
 
     def __call__(self, word: str) -> NDArray[np.float32]:
-        """The vector, (d,); zeros when the word has no known part."""
+        """The vector, (d,). Zeros if no subword is known."""
         ...
 
 
 @dataclass(frozen=True)
 class Header:
-    """The first line of a word2vec file: what it claims, true or not."""
+    """The first line of a word2vec file, as it stands there. The numbers may be wrong."""
 
     words: int
     width: int
@@ -30,7 +30,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Contents:
-    """Words and rows that belong together, and what is worth knowing about the file they came from."""
+    """Words with their rows, and facts about the file."""
 
     format: str
     words: list[str]

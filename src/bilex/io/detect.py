@@ -1,4 +1,4 @@
-"""What a file is, from its first bytes and never from its name."""
+"""Detect the format of a file from its first bytes, never from its name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from bilex.errors import TableError
 from bilex.io.layout import parse_header
 from bilex.io.lines import BOM, NUMBER
-from bilex.io.stream import Stream, reading
+from bilex.io.stream import Stream, read_errors_as_table_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEAD = 1 << 20
+HEAD_BYTES = 1 << 20
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
-UNPACK_FIRST = {
+CONVERT_FIRST = {
     b"BZh": "bzip2 data; unpack it first: bunzip2",
     b"\xfd7zXZ": "xz data; unpack it first: unxz",
     b"\x28\xb5\x2f\xfd": "zstandard data; unpack it first: unzstd",
@@ -30,9 +30,9 @@ PICKLE_ADVICE = (
 
 
 def detect(path: Path) -> str:
-    """Name of the format: text, word2vec, fasttext, npz, npy or safetensors; TableError with advice for the rest."""
+    """The format: text, word2vec, fasttext, npz, npy or safetensors. TableError with advice for any other file."""
     with Stream(path) as stream:
-        head = stream.read(HEAD)
+        head = stream.read(HEAD_BYTES)
         compressed = stream.compressed
     name = detect_head(path, head)
     if compressed and name not in ("text", "word2vec"):
@@ -41,7 +41,7 @@ def detect(path: Path) -> str:
 
 
 def detect_head(path: Path, head: bytes) -> str:
-    """The format of a file that begins with `head`."""
+    """The format of a file, from its first bytes."""
     refuse_unreadable(path, head)
     if head.startswith(b"\x93NUMPY"):
         return "npy"
@@ -55,25 +55,25 @@ def detect_head(path: Path, head: bytes) -> str:
         return "word2vec"
     if b"\0" in head[:4096]:
         raise TableError(
-            f"{path}: binary data of no known kind (begins with {head[:8].hex(' ')}); "
+            f"{path}: binary data of an unknown format (begins with {head[:8].hex(' ')}); "
             "needed text, word2vec or fastText .bin, .npz, .npy or .safetensors"
         )
     return "text"
 
 
 def refuse_unreadable(path: Path, head: bytes) -> None:
-    """Refuse what bilex knows by sight and does not read."""
+    """Refuse known formats that bilex does not read."""
     if head[:1] == b"\x80" and head[1:2] <= b"\x05":
         raise TableError(f"{path}: {PICKLE_ADVICE.format(path=str(path))}")
-    for magic, advice in UNPACK_FIRST.items():
+    for magic, advice in CONVERT_FIRST.items():
         if head.startswith(magic):
             raise TableError(f"{path}: {advice} {path.name}")
 
 
 def detect_zip(path: Path) -> str:
-    """npz, or advice for another archive."""
+    """The format npz, or a TableError with advice for any other archive."""
     try:
-        with reading(path), zipfile.ZipFile(path) as archive:
+        with read_errors_as_table_errors(path), zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError):
         raise TableError(f"{path}: the archive is damaged or cut short; download or write it again") from None
@@ -88,7 +88,7 @@ def detect_zip(path: Path) -> str:
 
 
 def is_word2vec(head: bytes) -> bool:
-    """A header, and lines after it that do not end in numbers as those of a text table would."""
+    """Whether there is a header, and the lines after it do not end in numbers as in a text table."""
     first, newline, rest = head.removeprefix(BOM).partition(b"\n")
     if not newline or parse_header(first) is None or not rest:
         return False

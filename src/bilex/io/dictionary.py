@@ -1,4 +1,4 @@
-"""Dictionary files: lines of a source and a target word, whatever separates them."""
+"""Dictionary files: one source and one target word per line, separated by tab, comma or spaces."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bilex.errors import LexiconError, SettingsError
-from bilex.storage.files import replacing
-from bilex.text.words import quoted
+from bilex.storage.files import atomic_write
+from bilex.text.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 Separator = Literal["auto", "tab", "comma", "space"]
 Pairs = tuple[tuple[str, str], ...]
 ASCII_SPACE = " \t\n\r\v\f"
-LONGEST_LINE = 1 << 20
-"""Characters; with two words, and notes on them, it has far less."""
+MAX_LINE_LENGTH = 1 << 20
+"""In characters. A line with two words and notes is far shorter."""
 MUSE_NAME = re.compile(r"[a-z]{2}-[a-z]{2}\.(?:0-5000|5000-6500)\.txt")
 
 
 @dataclass(frozen=True)
 class LexiconReport:
-    """What a dictionary file held besides its pairs: numbers of lines, unless said otherwise."""
+    """What was found in a dictionary file. The numbers count lines."""
 
     separator: str
     lines: int
@@ -37,41 +37,42 @@ class LexiconReport:
     byte_order_mark: bool
 
 
-def comment_sign(path: Path) -> str | None:
-    """What a comment begins with in a file of this name: nothing in those of MUSE, where #tag is a word; else #."""
+def comment_prefix(path: Path) -> str | None:
+    """The prefix of comment lines in a file of this name: None for files of MUSE, where #tag is a word; else #."""
     return None if MUSE_NAME.fullmatch(path.name) else "#"
 
 
 def read_pairs(path: Path, *, separator: Separator, comment: str | None, encoding: str) -> tuple[Pairs, LexiconReport]:
-    """The pairs of a file in order, and what else it held."""
+    """The pairs of a file in order, and a report."""
     return _Reader(path, separator, comment).read(decode(path, encoding))
 
 
 def write_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
-    """Write tab separated UTF-8 lines that `read_pairs` gives back as they are."""
-    content = "".join(written_line(number, *pair) for number, pair in enumerate(pairs, start=1))
-    with replacing(path) as temporary:
+    """Write tab-separated UTF-8 lines. `read_pairs` reads back the same pairs."""
+    content = "".join(format_line(number, *pair) for number, pair in enumerate(pairs, start=1))
+    with atomic_write(path) as temporary:
         temporary.write_bytes(content.encode())
 
 
-def written_line(number: int, *fields: str) -> str:
-    """A line of the tab separated form, from a pair and any further columns."""
+def format_line(number: int, *fields: str) -> str:
+    """One tab-separated line from a pair and any further columns."""
     for word in fields:
-        if not fits_line(word):
+        if not is_writable(word):
             raise LexiconError(
-                f"pair {number}: {word!r} cannot be written; a word holds no tab, line end, outer space or surrogate"
+                f"pair {number}: {word!r} cannot be written; a word cannot hold a tab, a line end, a space at its "
+                "beginning or end, or a surrogate"
             )
-    # The reader takes outer spaces away: one of them keeps a word like #tag from being read as a comment.
+    # The reader strips spaces. So a leading space keeps a word like #tag from being read as a comment.
     return (" " if fields[0].startswith(("#", "\ufeff")) else "") + "\t".join(fields) + "\n"
 
 
-def fits_line(word: str) -> bool:
-    """Whether a word can be written in the tab separated form and read again as it was."""
-    return bool(word) and word == word.strip(ASCII_SPACE) and not _NOT_IN_A_LINE.search(word)
+def is_writable(word: str) -> bool:
+    """Whether a word can be written in a tab-separated line and read back unchanged."""
+    return bool(word) and word == word.strip(ASCII_SPACE) and not _INVALID_IN_LINE.search(word)
 
 
 def decode(path: Path, encoding: str) -> str:
-    """The text of a file, or where it is none."""
+    """The text of a file. LexiconError with the line number if it cannot be decoded."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -91,11 +92,11 @@ def decode(path: Path, encoding: str) -> str:
 
 
 class _Reader:
-    """Turns the lines of one file into pairs, or says which line is in the way."""
+    """Parser of one file. An error names the line."""
 
     def __init__(self, path: Path, separator: Separator, comment: str | None) -> None:
-        if separator not in ("auto", *_FITS):
-            raise SettingsError(f"separator={separator!r}: needed auto, {', '.join(_FITS)}")
+        if separator not in ("auto", *_MATCHES):
+            raise SettingsError(f"separator={separator!r}: needed auto, {', '.join(_MATCHES)}")
         self.path, self.separator, self.comment = path, separator, comment
 
     def read(self, text: str) -> tuple[tuple[tuple[str, str], ...], LexiconReport]:
@@ -123,34 +124,34 @@ class _Reader:
         return tuple((fields[0], fields[1]) for fields in columns), report
 
     def _require_lines(self, filled: Mapping[int, str]) -> None:
-        """Before a line is taken apart: of megabytes it would take gigabytes."""
+        """Refuse very long lines before they are split, because splitting megabytes would take gigabytes."""
         for number, line in filled.items():
-            if len(line) > LONGEST_LINE:
-                raise self._error(number, f"a line of {len(line):,} characters, {quoted(line)}")
+            if len(line) > MAX_LINE_LENGTH:
+                raise self._error(number, f"a line of {len(line):,} characters, {quote(line)}")
 
     def _is_comment(self, line: str, separator: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
             return False
-        return separator == "space" or not line.startswith(self.comment + _CHARACTERS[separator])
+        return separator == "space" or not line.startswith(self.comment + _SEPARATOR_CHARACTERS[separator])
 
     def _detect(self, filled: Mapping[int, str]) -> str:
-        """The first separator that fits every line; lines that could be comments have no say if there are others."""
+        """The first separator that fits every line. Lines that may be comments only count if there are no others."""
         certain = {n: line for n, line in filled.items() if not (self.comment and line.startswith(self.comment))}
         lines = certain or {n: line for n, line in filled.items() if not self._is_comment(line, "tab")}
-        fitting = {name: sum(map(fits, lines.values())) for name, fits in _FITS.items()}
+        fitting = {name: sum(map(fits, lines.values())) for name, fits in _MATCHES.items()}
         for name, count in fitting.items():
             if count == len(lines) and not (name == "space" and all(map(_COMMA_AND_SPACE.match, lines.values()))):
                 return name
         likely = max(fitting, key=lambda name: fitting[name])
-        number, line = next((n, line) for n, line in lines.items() if not _FITS[likely](line))
+        number, line = next((n, line) for n, line in lines.items() if not _MATCHES[likely](line))
         others = f", where other lines are separated by {likely}" if fitting[likely] else ""
         raise self._error(number, f"{line!r}{others}")
 
     def _fields(self, number: int, line: str, separator: str) -> list[str]:
         try:
-            fields = [field.strip(ASCII_SPACE) for field in _SPLIT[separator](line.removesuffix("\r"))]
+            fields = [field.strip(ASCII_SPACE) for field in _SPLITTERS[separator](line.removesuffix("\r"))]
         except csv.Error as error:
-            raise self._error(number, f"{line!r}, which is no CSV ({error})") from error
+            raise self._error(number, f"{line!r}, which is not valid CSV ({error})") from error
         if len(fields) < 2 or (separator == "space" and len(fields) > 2):
             raise self._error(number, f"{len(fields)} column{'s' * (len(fields) > 1)} in {line!r}")
         if not (fields[0] and fields[1]) or "\r" in fields[0] + fields[1]:
@@ -164,13 +165,13 @@ class _Reader:
         )
 
 
-_NOT_IN_A_LINE = re.compile("[\t\n\r\ud800-\udfff]")
-_CHARACTERS = {"tab": "\t", "comma": ","}
+_INVALID_IN_LINE = re.compile("[\t\n\r\ud800-\udfff]")
+_SEPARATOR_CHARACTERS = {"tab": "\t", "comma": ","}
 _COMMA_AND_SPACE = re.compile(r"[^ \t]*,[ \t]")
 
 
 def _split_at_spaces(line: str) -> list[str]:
-    """At runs of spaces or tabs, and at no other character: a no-break space belongs to its word."""
+    """Split at runs of spaces and tabs only. A no-break space is part of a word."""
     return re.split(r"[ \t]+", line.strip(ASCII_SPACE))
 
 
@@ -178,13 +179,13 @@ def _split_at_commas(line: str) -> list[str]:
     return next(csv.reader([line], strict=True, skipinitialspace=True))
 
 
-_SPLIT: dict[str, Callable[[str], list[str]]] = {
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {
     "tab": lambda line: line.split("\t"),
     "space": _split_at_spaces,
     "comma": _split_at_commas,
 }
-# In the order of detection.
-_FITS: dict[str, Callable[[str], bool]] = {
+# In order of detection.
+_MATCHES: dict[str, Callable[[str], bool]] = {
     "tab": lambda line: "\t" in line,
     "space": lambda line: len(_split_at_spaces(line)) == 2,
     "comma": lambda line: "," in line,

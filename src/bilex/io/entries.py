@@ -1,4 +1,4 @@
-"""Induced lexicons in the formats that people and programs take them in."""
+"""Writers of induced lexicons: TSV, JSON lines, TMX and StarDict."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from bilex.io import standard
-from bilex.io.dictionary import fits_line, written_line
+from bilex.io.dictionary import format_line, is_writable
 from bilex.io.standard import STDOUT
 from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
 from bilex.io.tmx import fits_tmx, tmx_lines
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 from bilex.storage.strict_json import to_json
 from bilex.text.printable import printable_json
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 FORMATS = ("tsv", "jsonl", "tmx", "stardict")
 SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".ifo": "stardict"}
-"""The format that a file's name asks for; all other names are of tsv."""
-UNKNOWN = "und"
-"""The code of a language that is not said (BCP 47)."""
+"""Format by file suffix. Any other suffix means tsv."""
+UNKNOWN_LANGUAGE = "und"
+"""Language code for an unknown language (BCP 47)."""
 
 
 def files_of(path: Path, kind: str) -> list[Path]:
-    """The files that a lexicon of that format is written to."""
+    """The files that a lexicon of this format consists of."""
     return stardict_files(path) if kind == "stardict" else [path]
 
 
 def write_entries(
-    path: Path, entries: Sequence[Entry], kind: str, languages: tuple[str, str] = (UNKNOWN, UNKNOWN)
+    path: Path, entries: Sequence[Entry], kind: str, languages: tuple[str, str] = (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
 ) -> int:
     """Write a lexicon, to standard output if the path is -, and say how many pairs the format could not hold.
 
@@ -48,7 +48,7 @@ def write_entries(
 
 
 def fitting(entries: Sequence[Entry], kind: str) -> Sequence[Entry]:
-    """Those entries whose words a format can hold."""
+    """The entries whose words the format can hold."""
     fits = {"tsv": fits_tsv, "tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
     return entries if fits is None else [entry for entry in entries if fits(entry)]
 
@@ -57,20 +57,20 @@ def _write_lines(path: Path, lines: Iterator[str]) -> None:
     if path == STDOUT:
         standard.write(lines)
         return
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
 
 
 def fits_tsv(entry: Entry) -> bool:
-    """Whether both words can stand in a line of text with tabs."""
-    return fits_line(entry.source) and fits_line(entry.target)
+    """Whether both words can be written in a tab-separated line."""
+    return is_writable(entry.source) and is_writable(entry.target)
 
 
 def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
-    """A lexicon as text with tabs, line by line; its entries must fit. Where there is no score its cell is empty."""
+    """A lexicon as tab-separated lines. All entries must fit (`fits_tsv`). A missing score is an empty cell."""
     yield "# source\ttarget\tscore\trank\torigin\n"
     for number, entry in enumerate(entries, 1):
-        pair = written_line(number, entry.source, entry.target).removesuffix("\n")
+        pair = format_line(number, entry.source, entry.target).removesuffix("\n")
         score = "" if math.isnan(entry.score) else f"{entry.score:.6f}"
         yield f"{pair}\t{score}\t{entry.rank}\t{entry.origin}\n"
 

@@ -1,7 +1,8 @@
-"""fastText's .bin, looked through before gensim reads it: that would go on for ever where a file ends within its words.
+"""Check of a fastText .bin before gensim reads it. gensim would loop forever if the file ended within its words.
 
-magic, version; 12 settings and a threshold; counts of entries, words, labels, tokens and pruned n-grams; of each entry
-the word, a zero byte, its count and kind; the pruned n-grams; then twice a flag, rows, columns and the matrix.
+Format: magic number and version; 12 settings and a threshold; numbers of entries, words, labels, tokens and pruned
+n-grams; for each entry the word, a zero byte, its count and its type; the pruned n-grams; then two matrices, each with
+a flag (quantized or not), the number of rows, the number of columns and the values.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.errors import TableError
 from bilex.io.detect import FASTTEXT_MAGIC
-from bilex.io.size import LONGEST_WORD, check_room, check_width
-from bilex.io.stream import reading
+from bilex.io.size import MAX_WORD_BYTES, check_dim, check_memory
+from bilex.io.stream import read_errors_as_table_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,41 +25,41 @@ COUNTS = Struct("<3i2q")
 AFTER_WORD = Struct("<qb")
 PRUNED = Struct("<2i")
 MATRIX = Struct("<?2q")
-LONGEST_NGRAM = 256
-FLOAT = 4
+MAX_NGRAM_LENGTH = 256
+FLOAT_BYTES = 4
 
 
 def check_fasttext(path: Path) -> None:
-    """Refuse a model that is cut short or says what cannot be true."""
-    with reading(path), path.open("rb") as file:
+    """Refuse a model that is truncated or has an impossible header."""
+    with read_errors_as_table_errors(path), path.open("rb") as file:
         if path.stat().st_size < SETTINGS.size:
             raise _damaged(path, "it ends within its header")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            _check(_Walk(path, data))
+            _check(_Cursor(path, data))
 
 
-def _check(walk: _Walk) -> None:
-    magic, _, dim, *rest, _ = walk.take(SETTINGS, "header")
+def _check(cursor: _Cursor) -> None:
+    magic, _, dim, *rest, _ = cursor.take(SETTINGS, "header")
     bucket, minn, maxn = rest[7:10]
     if magic != FASTTEXT_MAGIC:
-        raise TableError(f"{walk.path}: no fastText .bin; leave out the format, and it is found out")
-    check_width(walk.path, dim)
-    if dim < 1 or bucket < 0 or not 0 <= minn <= LONGEST_NGRAM or not 0 <= maxn <= LONGEST_NGRAM:
-        raise _damaged(walk.path, f"dimension {dim}, {bucket:,} buckets, n-grams of {minn} to {maxn} letters")
-    entries, words, labels, _, pruned = walk.take(COUNTS, "header")
+        raise TableError(f"{cursor.path}: not a fastText .bin; leave out the format, and it is detected")
+    check_dim(cursor.path, dim)
+    if dim < 1 or bucket < 0 or not 0 <= minn <= MAX_NGRAM_LENGTH or not 0 <= maxn <= MAX_NGRAM_LENGTH:
+        raise _damaged(cursor.path, f"dimension {dim}, {bucket:,} buckets, n-grams of {minn} to {maxn} letters")
+    entries, words, labels, _, pruned = cursor.take(COUNTS, "header")
     if min(entries, words, labels) < 0 or entries != words + labels:
-        raise _damaged(walk.path, f"{entries:,} entries for {words:,} words and {labels:,} labels")
-    walk.skip_words(entries)
-    walk.skip(max(0, pruned) * PRUNED.size, "list of pruned n-grams")
+        raise _damaged(cursor.path, f"{entries:,} entries for {words:,} words and {labels:,} labels")
+    cursor.skip_words(entries)
+    cursor.skip(max(0, pruned) * PRUNED.size, "list of pruned n-grams")
     for what in ("vectors", "output vectors"):
-        quantised, rows, columns = walk.take(MATRIX, what)
+        quantised, rows, columns = cursor.take(MATRIX, what)
         if quantised:
-            raise TableError(f"{walk.path}: a quantised model, which cannot be read; use the .bin it was made from")
+            raise TableError(f"{cursor.path}: a quantised model, which cannot be read; use the .bin it was made from")
         if rows < 0 or columns < 0:
-            raise _damaged(walk.path, f"{what} of {rows:,} rows and {columns:,} columns")
-        walk.skip(rows * columns * FLOAT, what)
-        if what == "vectors":  # the others are not read
-            check_room(walk.path, rows * columns * FLOAT, "its vectors")
+            raise _damaged(cursor.path, f"{what} of {rows:,} rows and {columns:,} columns")
+        cursor.skip(rows * columns * FLOAT_BYTES, what)
+        if what == "vectors":  # the output vectors are not read
+            check_memory(cursor.path, rows * columns * FLOAT_BYTES, "its vectors")
 
 
 def _damaged(path: Path, found: str) -> TableError:
@@ -66,33 +67,35 @@ def _damaged(path: Path, found: str) -> TableError:
 
 
 @dataclass
-class _Walk:
-    """A place in a file that moves on, and never beyond its end."""
+class _Cursor:
+    """A read position in a file that never moves beyond the end."""
 
     path: Path
     data: mmap.mmap
     place: int = 0
 
     def take(self, form: Struct, what: str) -> tuple[Any, ...]:
-        """The next values."""
+        """Read the next values."""
         start = self.place
         self.skip(form.size, what)
         return form.unpack_from(self.data, start)
 
     def skip(self, size: int, what: str) -> None:
-        """Move on by so many bytes, which must be there."""
+        """Skip `size` bytes. TableError if the file ends before."""
         if size > len(self.data) - self.place:
             missing = size - (len(self.data) - self.place)
             raise _damaged(self.path, f"cut short within its {what}, {missing:,} bytes are missing")
         self.place += size
 
     def skip_words(self, count: int) -> None:
-        """Move on behind so many words with their counts."""
-        data, place, behind = self.data, self.place, 1 + AFTER_WORD.size
+        """Skip `count` words, each with its count and type."""
+        data, place, entry_tail = self.data, self.place, 1 + AFTER_WORD.size
         for number in range(1, count + 1):
-            end = data.find(b"\0", place, place + LONGEST_WORD)
-            if end < 0 or end + behind > len(data):
-                within = f"no end of word {number:,} within 64 KB" if place + LONGEST_WORD < len(data) else "cut short"
+            end = data.find(b"\0", place, place + MAX_WORD_BYTES)
+            if end < 0 or end + entry_tail > len(data):
+                within = (
+                    f"no end of word {number:,} within 64 KB" if place + MAX_WORD_BYTES < len(data) else "cut short"
+                )
                 raise _damaged(self.path, f"{within} within its words, of which it should have {count:,}")
-            place = end + behind
+            place = end + entry_tail
         self.place = place

@@ -1,4 +1,4 @@
-"""Word vectors and dictionaries that are in memory already, in the forms in which people have them."""
+"""Word vectors and dictionaries from objects in memory: gensim models, arrays, dicts, pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bilex.errors import LexiconError, TableError
 from bilex.io.dictionary import ASCII_SPACE
-from bilex.text.words import described, word_list
+from bilex.text.words import describe_value, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from bilex.table import EmbeddingTable
 
     class KeyedVectors(Protocol):
-        """What gensim calls word vectors."""
+        """gensim's class of word vectors."""
 
         index_to_key: list[str]
         vectors: NDArray[Any]
 
     class Model(Protocol):
-        """What gensim trains."""
+        """A trained gensim model."""
 
         wv: KeyedVectors
 
@@ -54,9 +54,9 @@ ACCEPTED_PAIRS = "pairs such as [('dog', 'chien'), ...], or a dict such as {'dog
 
 
 def table_contents(given: Any) -> Contents:
-    """Words and rows from KeyedVectors or a model of gensim, (words, rows), or a dict of words and their vectors.
+    """Contents from gensim KeyedVectors or a gensim model, from (words, rows), or from a dict of words and vectors.
 
-    As in a file, rows that cannot be used are left out and counted.
+    Unusable rows are left out and counted, as for a file.
     """
     if is_gensim(given):
         from bilex.io.keyed import from_keyed
@@ -65,51 +65,57 @@ def table_contents(given: Any) -> Contents:
     if isinstance(given, Mapping):
         given = list(given), list(given.values())
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise TableError(f"found {described(given)}; needed {ACCEPTED_TABLES}")
-    from bilex.io.arrays import check_counts, screen
+        raise TableError(f"found {describe_value(given)}; needed {ACCEPTED_TABLES}")
+    from bilex.io.arrays import check_counts, contents_from_arrays
 
-    name, words, rows = Path("the vectors given"), word_list(given[0], "the words of the table"), array_of(given[1])
+    name, words, rows = (
+        Path("the vectors given"),
+        word_list(given[0], "the words of the table"),
+        as_float_array(given[1]),
+    )
     if rows.ndim:
         check_counts(name, len(words), len(rows))
-    return screen(name, "memory", words, rows, None, strict=False)
+    return contents_from_arrays(name, "memory", words, rows, None, strict=False)
 
 
-def array_of(numbers: ArrayLike) -> NDArray[Any]:
-    """An array of these numbers, also of a tensor on any device; whole numbers are made floating-point ones."""
+def as_float_array(numbers: ArrayLike) -> NDArray[Any]:
+    """The numbers as an array, also from a tensor on any device. Integers become float32."""
     try:
         array = np.asarray(numbers.detach().cpu().float() if hasattr(numbers, "detach") else numbers)
     except (TypeError, ValueError) as error:
-        raise TableError(f"found {described(numbers)}; needed numbers ({error})") from None
+        raise TableError(f"found {describe_value(numbers)}; needed numbers ({error})") from None
     return array.astype(np.float32) if array.dtype.kind in "iu" else array
 
 
 def is_gensim(given: object) -> bool:
-    """Whether these are KeyedVectors of gensim, or a model that has them."""
+    """Whether this is a gensim KeyedVectors object, or a model that has one."""
     keyed = getattr(given, "wv", given)
     return hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors")
 
 
 def word_pairs(given: Any) -> tuple[tuple[str, str], ...]:
     """Pairs of words from pairs, or from a dict of words and their translations."""
-    found = _of_dict(given) if isinstance(given, Mapping) else given.tolist() if hasattr(given, "tolist") else given
+    found = (
+        _pairs_from_dict(given) if isinstance(given, Mapping) else given.tolist() if hasattr(given, "tolist") else given
+    )
     if isinstance(found, str | bytes) or not isinstance(found, Iterable):
-        raise LexiconError(f"found {described(given)}; needed {ACCEPTED_PAIRS}; a file is read by Lexicon.read")
+        raise LexiconError(f"found {describe_value(given)}; needed {ACCEPTED_PAIRS}; a file is read by Lexicon.read")
     return tuple(_pair(number, pair) for number, pair in enumerate(found, start=1))
 
 
-def _of_dict(given: Mapping[str, str | Iterable[str]]) -> Iterator[tuple[str, str]]:
+def _pairs_from_dict(given: Mapping[str, str | Iterable[str]]) -> Iterator[tuple[str, str]]:
     for source, targets in given.items():
         for target in word_list(targets, f"the translations of {source!r}"):
             yield source, target
 
 
 def _pair(number: int, pair: Any) -> tuple[str, str]:
-    """A pair, also of an entry of an induced lexicon."""
+    """One pair of words, also from an entry of an induced lexicon."""
     if getattr(pair, "_fields", ())[:2] == ("source", "target"):
         pair = pair[:2]
     if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(word, str) for word in pair):
         raise LexiconError(
-            f"pair {number}: found {described(pair)}; needed two words; a dictionary is {ACCEPTED_PAIRS}"
+            f"pair {number}: found {describe_value(pair)}; needed two words; a dictionary is {ACCEPTED_PAIRS}"
         )
     if not all(word.strip(ASCII_SPACE) for word in pair):
         raise LexiconError(f"pair {number}: found an empty word in {pair!r}, needed a source and a target")

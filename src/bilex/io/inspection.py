@@ -1,4 +1,4 @@
-"""What there is to know about a file of word vectors before one works with it."""
+"""Facts about a file of word vectors, and possible problems, as `bilex inspect` shows them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from bilex.io.contents import Contents, Header
     from bilex.io.report import ReadReport
 
-FIRST_WORDS = 10
-ENOUGH_WORDS = 2000
-"""From so many words on their order can be judged."""
+SHOWN_WORDS = 10
+MIN_WORDS_TO_JUDGE_ORDER = 2000
+"""Fewer words are too few to judge their order."""
 
 
 @dataclass(frozen=True)
 class Norms:
-    """Lengths of the rows kept; `zero` counts the vectors of zeros only, left out or not."""
+    """Lengths of the rows. `zero` counts all zero vectors, also those that were left out."""
 
     smallest: float
     median: float
@@ -38,7 +38,7 @@ class Norms:
 
 @dataclass(frozen=True)
 class Spelling:
-    """How the words are written: letter case, spaces inside them, and the encoding."""
+    """How the words are written: letter case, spaces within words, and encoding problems."""
 
     with_upper_case: float
     differ_only_by_case: int
@@ -66,7 +66,7 @@ class Inspection:
     doubtful_order: str | None
     """Why the words may not be in order of frequency."""
     doubtful_rows: list[str]
-    """What may be wrong with the vectors as a whole."""
+    """Possible problems of the vectors as a whole."""
     first_words: list[str]
     report: ReadReport
 
@@ -76,7 +76,7 @@ class Inspection:
 
 
 def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "utf-8") -> Inspection:
-    """Read a file as `EmbeddingTable.read` would, and tell what it holds."""
+    """Read a file as `EmbeddingTable.read` does, and describe it."""
     contents = read_contents(path, max_words=max_words, encoding=encoding)
     directions = find_directions(contents.rows)
     fatal = directions.fatal()
@@ -90,24 +90,24 @@ def inspect_table(path: Path, *, max_words: int | None = None, encoding: str = "
         header=contents.header,
         subwords=contents.subwords is not None,
         norms=measure_norms(contents),
-        spelling=look_at_words(contents),
+        spelling=measure_spelling(contents),
         directions=directions,
-        doubtful_order=doubtful_order(contents.words),
+        doubtful_order=find_order_problem(contents.words),
         doubtful_rows=[f"is of no use: {fatal}"] if fatal else directions.doubts(contents.words),
-        first_words=contents.words[:FIRST_WORDS],
+        first_words=contents.words[:SHOWN_WORDS],
         report=contents.report,
     )
 
 
 def measure_norms(contents: Contents) -> Norms:
-    """Smallest, median and largest Euclidean norm, in double precision so that none overflows."""
+    """Smallest, median and largest Euclidean norm, in double precision to avoid overflow."""
     norms: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", contents.rows, contents.rows, dtype=np.float64))
     zero = contents.report.count("zero") + int(np.count_nonzero(norms == 0))
     return Norms(float(norms.min()), float(np.median(norms)), float(norms.max()), zero)
 
 
-def look_at_words(contents: Contents) -> Spelling:
-    """Count what makes words fail to match those of a dictionary."""
+def measure_spelling(contents: Contents) -> Spelling:
+    """Count properties of words that may keep them from matching a dictionary."""
     words = contents.words
     lower = Counter(word.lower() for word in words)
     return Spelling(
@@ -120,12 +120,12 @@ def look_at_words(contents: Contents) -> Spelling:
     )
 
 
-def doubtful_order(words: Sequence[str]) -> str | None:
-    """Why the words do not seem to be in order of frequency, if so: frequent words are shorter in any language.
+def find_order_problem(words: Sequence[str]) -> str | None:
+    """Why the words do not seem to be in order of frequency, or None. Frequent words are shorter in every language.
 
-    A list sorted by a rounded frequency is alphabetical in long stretches, and is let pass.
+    A list sorted by rounded frequency has long alphabetical stretches. It is accepted.
     """
-    if len(words) < ENOUGH_WORDS:
+    if len(words) < MIN_WORDS_TO_JUDGE_ORDER:
         return None
     if sum(a <= b for a, b in pairwise(words)) > 0.999 * len(words):
         return "is in alphabetical order"

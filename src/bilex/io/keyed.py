@@ -1,4 +1,4 @@
-"""To and from gensim, which also reads fastText's .bin files for us. Needs the extra `gensim`."""
+"""Conversion from and to gensim, which is also used to read fastText .bin files. Needs the extra `gensim`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bilex.errors import MissingExtraError, TableError
-from bilex.io.arrays import screen
+from bilex.io.arrays import contents_from_arrays
 from bilex.io.fasttext import check_fasttext
-from bilex.io.stream import reading
+from bilex.io.stream import read_errors_as_table_errors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = False) -> Contents:
-    """Read a fastText .bin with its subwords, so that words outside the vocabulary get a vector too."""
+    """Read a fastText .bin with its subwords, so that words outside the vocabulary have vectors too."""
     fasttext = import_gensim("gensim.models.fasttext", "reading a fastText .bin")
     check_fasttext(path)
     try:
-        with reading(path):
+        with read_errors_as_table_errors(path):
             keyed = fasttext.load_facebook_vectors(str(path))
     except TableError:
         raise
-    except Exception as error:  # gensim lets assertion, struct, numpy and unicode errors through
+    except Exception as error:  # gensim raises AssertionError, struct.error, numpy and Unicode errors
         advice = "download it again, or read the .vec file that comes with it"
         raise TableError(f"{path}: gensim cannot read this fastText .bin ({error!r}); {advice}") from error
     return from_keyed(keyed, path, "fasttext", max_words=max_words, strict=strict)
@@ -39,17 +39,17 @@ def read_fasttext(path: Path, *, max_words: int | None = None, strict: bool = Fa
 def from_keyed(
     keyed: Any, path: Path | None = None, name: str = "gensim", *, max_words: int | None = None, strict: bool = False
 ) -> Contents:
-    """Words and rows of gensim KeyedVectors, or of a model with such; subwords as well when they have them."""
+    """Contents of gensim KeyedVectors, or of a model that has them. Subwords are kept if there are any."""
     keyed = getattr(keyed, "wv", keyed)
     models = import_gensim("gensim.models.fasttext", "taking vectors from gensim")
     words = [str(word) for word in keyed.index_to_key]
-    contents = screen(path or Path("gensim KeyedVectors"), name, words, keyed.vectors, max_words, strict)
+    contents = contents_from_arrays(path or Path("gensim KeyedVectors"), name, words, keyed.vectors, max_words, strict)
     subwords = KeyedSubwords(keyed) if isinstance(keyed, models.FastTextKeyedVectors) else None
     return replace(contents, subwords=subwords)
 
 
 def to_keyed(words: list[str], rows: NDArray[np.float32]) -> Any:
-    """KeyedVectors with copies of the rows."""
+    """Gensim KeyedVectors with a copy of the rows."""
     models = import_gensim("gensim.models", "handing vectors to gensim")
     keyed = models.KeyedVectors(rows.shape[1])
     keyed.add_vectors(words, rows)
@@ -58,7 +58,7 @@ def to_keyed(words: list[str], rows: NDArray[np.float32]) -> Any:
 
 @dataclass(frozen=True)
 class KeyedSubwords:
-    """Vectors by gensim's FastTextKeyedVectors: the mean over the word's character n-grams."""
+    """Vectors from gensim's FastTextKeyedVectors: the mean over the character n-grams of a word."""
 
     keyed: Any
 
@@ -74,7 +74,7 @@ class KeyedSubwords:
 
 
 def import_gensim(module: str, purpose: str) -> Any:
-    """A module of gensim; its imports warn of deprecations that are not ours to answer for."""
+    """Import a module of gensim, without the deprecation warnings of gensim's own imports."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)

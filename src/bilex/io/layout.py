@@ -1,4 +1,4 @@
-"""How the lines of a text table are made, found out from the first of them."""
+"""Layout of a text table: header, width and separator, detected from the first lines."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import TableError
 from bilex.io.contents import Header
-from bilex.io.lines import BOM, NUMBER, show, trailing_numbers
+from bilex.io.lines import BOM, NUMBER, format_field, trailing_numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SAMPLE = 100
+SAMPLE_LINES = 100
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How the lines of a file are made; the first of them begins at byte `start`."""
+    """Layout of the lines of a file. The first line after the header begins at byte `start`."""
 
     width: int
     header: Header | None
@@ -28,7 +28,7 @@ class Layout:
 
 
 def find_layout(path: Path, data: bytes, header: bool | None) -> Layout:
-    """Header, width and separator, from the first lines of the file."""
+    """Detect header, width and separator from the first lines of the file."""
     bom = data.startswith(BOM)
     start = len(BOM) if bom else 0
     claim = parse_header(data[start : data.index(b"\n")]) if header is not False else None
@@ -44,7 +44,7 @@ def find_layout(path: Path, data: bytes, header: bool | None) -> Layout:
 
 
 def parse_header(line: bytes) -> Header | None:
-    """Two whole numbers and nothing else, or None."""
+    """The header if the line consists of two integers, else None."""
     fields = line.split()
     if len(fields) == 2 and all(field.isdigit() and len(field) < 20 for field in fields) and int(fields[1]) > 0:
         return Header(int(fields[0]), int(fields[1]))
@@ -55,7 +55,7 @@ def sample_lines(data: bytes, start: int) -> list[bytes]:
     """The first lines that are not blank."""
     lines: list[bytes] = []
     end = len(data)
-    while start < end and len(lines) < SAMPLE:
+    while start < end and len(lines) < SAMPLE_LINES:
         stop = data.index(b"\n", start)
         lines.append(data[start:stop].rstrip(b" \t\r"))
         start = stop + 1
@@ -63,13 +63,13 @@ def sample_lines(data: bytes, start: int) -> list[bytes]:
 
 
 def uses_tabs(sample: list[bytes]) -> bool:
-    """Whether, in most lines, a tab parts the word from numbers; otherwise tabs are letters as any other."""
+    """Whether a tab separates the word from the numbers in most lines. Otherwise a tab is part of a word."""
     after = [line.partition(b"\t")[2].split() for line in sample]
     return sum(bool(fields) and all(map(NUMBER.fullmatch, fields)) for fields in after) * 2 > len(sample)
 
 
 def find_width(path: Path, sample: list[bytes], claim: Header | None) -> int:
-    """The commonest count of numbers; it has to be the header's if there is one."""
+    """The most common count of numbers per line. It must agree with the header, if there is one."""
     widths = Counter(trailing_numbers(line.split(b" ")) for line in sample)
     if not sample:
         raise TableError(f"{path}: nothing but a header or blank lines; needed a word and its vector on each line")
@@ -77,9 +77,9 @@ def find_width(path: Path, sample: list[bytes], claim: Header | None) -> int:
     if claim and widths[claim.width] and (widths[claim.width] == count or width == 0):
         return claim.width
     if width == 0:
-        found = show(sample[0])
+        found = format_field(sample[0])
         raise TableError(
-            f"{path}, line {2 if claim else 1}: {found} is no word with numbers; needed a text table; "
+            f"{path}, line {2 if claim else 1}: {found} is not a word with numbers; needed a text table; "
             "check that it is the file you meant"
         )
     if claim:

@@ -1,6 +1,7 @@
-"""The native format: one .safetensors file whose rows are mapped into memory, not read.
+"""The native format: a .safetensors file whose rows are memory-mapped.
 
-Tensors `rows` (n, d) in float32 or float16 and `words`, the bytes of newline-joined UTF-8; metadata name the format.
+Tensors: `rows` (n, d) in float32 or float16, and `words`, newline-separated UTF-8 as bytes. The metadata name the
+format and its version.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.report import ReadReport
-from bilex.io.stream import reading
+from bilex.io.stream import read_errors_as_table_errors
 from bilex.storage.strict_json import from_json, to_json
 
 if TYPE_CHECKING:
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
 METADATA = {"format": "bilex-table", "version": "1"}
 DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "U8": np.dtype("u1")}
-BLOCK = 1 << 14
-LONGEST_HEADER = 100 << 20
-"""Bytes; the limit of the format itself."""
+BLOCK_ROWS = 1 << 14
+MAX_HEADER_BYTES = 100 << 20
+"""The limit of the safetensors format."""
 
 
 def read_native(path: Path, *, max_words: int | None = None) -> Contents:
-    """Open a table; float32 rows are mapped copy-on-write, so a large file is looked through once and never changed."""
+    """Open a table. float32 rows are memory-mapped copy-on-write: the file is scanned once and never changed."""
     if max_words is not None and max_words < 1:
         raise TableError(f"{path}: asked to read {max_words} words; `max_words` must be at least 1")
     header, start = read_header(path)
@@ -55,20 +56,20 @@ def write_native(file: IO[bytes], words: list[str], rows: NDArray[Any]) -> None:
         "words": {"dtype": "U8", "shape": [len(text)], "data_offsets": [size, size + len(text)]},
     }
     encoded = to_json(header).encode()
-    encoded += b" " * (-(8 + len(encoded)) % 64)  # mapped rows have to be aligned
+    encoded += b" " * (-(8 + len(encoded)) % 64)  # memory-mapped rows must be aligned
     file.write(len(encoded).to_bytes(8, "little") + encoded)
-    for start in range(0, len(rows), BLOCK):
-        file.write(np.ascontiguousarray(rows[start : start + BLOCK], DTYPES[code]).data)
+    for start in range(0, len(rows), BLOCK_ROWS):
+        file.write(np.ascontiguousarray(rows[start : start + BLOCK_ROWS], DTYPES[code]).data)
     file.write(text)
 
 
 def read_header(path: Path) -> tuple[dict[str, Any], int]:
-    """The JSON header of a bilex table, and the offset at which its data begin."""
-    with reading(path), path.open("rb") as file:
+    """The JSON header of a bilex table, and the offset of its data."""
+    with read_errors_as_table_errors(path), path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length + 8 > path.stat().st_size:
             raise TableError(f"{path}: ends inside its header; download or write it again")
-        if length > LONGEST_HEADER:
+        if length > MAX_HEADER_BYTES:
             raise TableError(f"{path}: not a safetensors file (a header of {length:,} bytes); write it again")
         encoded = file.read(length)
     try:
@@ -85,9 +86,9 @@ def read_header(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def check_finite(path: Path, rows: NDArray[np.float32]) -> None:
-    """Refuse numbers that bilex would not have written."""
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
+    """Refuse NaN and infinity, which bilex never writes."""
+    for start in range(0, len(rows), BLOCK_ROWS):
+        block = rows[start : start + BLOCK_ROWS]
         if not np.isfinite([block.min(), block.max()]).all():
             row = start + int(np.isfinite(block).all(axis=1).argmin()) + 1
             raise TableError(
@@ -98,7 +99,7 @@ def check_finite(path: Path, rows: NDArray[np.float32]) -> None:
 def map_tensor(
     path: Path, header: dict[str, Any], name: str, start: int, dtypes: tuple[str, ...], ndim: int
 ) -> NDArray[Any]:
-    """One tensor of the file, mapped copy-on-write, after its description has been checked against the file."""
+    """One tensor of the file, memory-mapped copy-on-write. Its description is checked against the file first."""
     try:
         code, shape, (begin, end) = (header[name][key] for key in ("dtype", "shape", "data_offsets"))
         numbers = [*shape, begin, end]
@@ -114,5 +115,5 @@ def map_tensor(
     size = path.stat().st_size
     if start + end > size:
         raise TableError(f"{path}: has {size:,} bytes, needed {start + end:,} (cut short); download or write it again")
-    with reading(path):
+    with read_errors_as_table_errors(path):
         return np.asarray(np.memmap(path, DTYPES[code], "c", start + begin, tuple(shape)))

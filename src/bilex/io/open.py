@@ -1,4 +1,4 @@
-"""The one door for reading: finds out what a file is and calls its reader."""
+"""Read a table of any format: detect the format and call its reader."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import TableError
 from bilex.io.detect import detect
-from bilex.io.stream import require_file
+from bilex.io.stream import require_seekable_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +25,14 @@ def read_contents(
     encoding: str = "utf-8",
     strict: bool = False,
 ) -> Contents:
-    """Read a table of any format. `format` overrides what the content tells: `vec` is text that has a header, `glove`
-    text that has none, `text` either. `words` is the file of words that belongs to a .npy.
+    """Read a table of any format.
+
+    format: skip detection; `vec` is text with a header, `glove` text without, `text` either. words: the file with the
+    words of a .npy.
     """
     if format is not None and format not in FORMATS:
         raise TableError(f"{path}: unknown format {format!r}; needed one of {', '.join(FORMATS)}")
-    require_file(path)
+    require_seekable_file(path)
     name = format or detect(path)
     match name:
         case "text" | "vec" | "glove":

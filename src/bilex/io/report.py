@@ -1,4 +1,4 @@
-"""What reading a table repaired: counted, with the first few examples, and told in plain words."""
+"""Report of repairs made while reading a table: counts, first examples, and a summary."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-EXAMPLES = 5
+MAX_EXAMPLES = 5
 
-KINDS: Mapping[str, str] = MappingProxyType(
+FAULT_KINDS: Mapping[str, str] = MappingProxyType(
     {
         "wrong_width": "wrong number of fields",
         "not_a_number": "a field that is not a number",
@@ -27,7 +27,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Fault:
-    """One line that cannot be used. `fatal` ones are never repaired, the reader must stop."""
+    """One line that cannot be used. A fatal fault is never repaired: the reader must stop."""
 
     kind: str
     line: int
@@ -37,7 +37,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Example:
-    """Where a repair was made and what was found there."""
+    """Line number of a repair, and what was found there."""
 
     line: int
     detail: str
@@ -45,7 +45,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Repair:
-    """All repairs of one kind: how many, and the first few."""
+    """All repairs of one kind: their count and the first examples."""
 
     kind: str
     count: int
@@ -54,7 +54,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class ReadReport:
-    """Lines read (blank ones and the header aside), rows kept, and the repairs by kind."""
+    """Lines read (without blank lines and the header), rows kept, and repairs by kind."""
 
     lines: int = 0
     kept: int = 0
@@ -62,11 +62,11 @@ class ReadReport:
     unit: str = "line"
 
     def count(self, kind: str) -> int:
-        """How many repairs of this kind were made; `kind` is one of `KINDS`."""
+        """Number of repairs of this kind, one of `FAULT_KINDS`."""
         return sum(repair.count for repair in self.repairs if repair.kind == kind)
 
     def summary(self) -> list[str]:
-        """One sentence per kind of repair; empty when the file was in order."""
+        """One sentence per kind of repair. Empty if nothing was repaired."""
         return [self._sentence(repair) for repair in self.repairs]
 
     def to_json(self) -> dict[str, Any]:
@@ -79,29 +79,29 @@ class ReadReport:
     def _sentence(self, repair: Repair) -> str:
         first = repair.examples[0]
         if repair.kind == "header":
-            return f"{KINDS['header']}: {first.detail}"
+            return f"{FAULT_KINDS['header']}: {first.detail}"
         left_out = f"{repair.count:,} {self.unit}{'s' if repair.count > 1 else ''} left out"
-        return f"{left_out}: {KINDS[repair.kind]} (first: {self.unit} {first.line}: {first.detail})"
+        return f"{left_out}: {FAULT_KINDS[repair.kind]} (first: {self.unit} {first.line}: {first.detail})"
 
 
-class Tally:
-    """Faults counted while reading."""
+class FaultCounter:
+    """Counts faults while a file is read."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._examples: dict[str, list[Example]] = {}
 
     def add(self, fault: Fault) -> None:
-        """Count one fault and keep it as an example when it is among the first of its kind."""
+        """Count one fault. The first few of each kind are kept as examples."""
         self._counts[fault.kind] = self._counts.get(fault.kind, 0) + 1
         examples = self._examples.setdefault(fault.kind, [])
-        if len(examples) < EXAMPLES:
+        if len(examples) < MAX_EXAMPLES:
             examples.append(Example(fault.line, fault.detail))
 
     def count(self, *kinds: str) -> int:
-        """Faults of these kinds so far."""
+        """Number of faults of these kinds so far."""
         return sum(self._counts.get(kind, 0) for kind in kinds)
 
     def repairs(self) -> tuple[Repair, ...]:
-        """Everything counted, in the order of `KINDS`."""
-        return tuple(Repair(k, self._counts[k], tuple(self._examples[k])) for k in KINDS if k in self._counts)
+        """All repairs, in the order of `FAULT_KINDS`."""
+        return tuple(Repair(k, self._counts[k], tuple(self._examples[k])) for k in FAULT_KINDS if k in self._counts)

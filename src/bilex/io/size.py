@@ -1,4 +1,4 @@
-"""What a file says about its own size is believed only as far as it can be true."""
+"""Limits for the sizes that a file claims."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from bilex.io.memory import free_memory
 if TYPE_CHECKING:
     from pathlib import Path
 
-WIDEST = 1 << 16
-"""Numbers that a vector has at most; real ones have some thousands."""
-LONGEST_WORD = 1 << 16
-"""Bytes that a word has at most."""
+MAX_DIM = 1 << 16
+"""Maximum dimension of vectors. Real ones have some thousand."""
+MAX_WORD_BYTES = 1 << 16
+"""Maximum length of a word in bytes."""
 
 
-def check_width(path: Path, width: int) -> None:
-    """Refuse vectors of more numbers than any has."""
-    if width > WIDEST:
+def check_dim(path: Path, width: int) -> None:
+    """Refuse an impossible dimension."""
+    if width > MAX_DIM:
         raise TableError(
-            f"{path}: says that each vector has {width:,} numbers; needed at most {WIDEST:,}; check that it is the "
+            f"{path}: says that each vector has {width:,} numbers; needed at most {MAX_DIM:,}; check that it is the "
             "file you meant, or download it again"
         )
 
 
-def check_room(path: Path, size: int, what: str) -> None:
-    """Refuse to read so many bytes if they do not fit into the memory that is free."""
+def check_memory(path: Path, size: int, what: str) -> None:
+    """Raise TableError if `size` bytes do not fit into the available memory."""
     free = free_memory()
     if free is not None and size > free:
         raise TableError(
-            f"{path}: {what} take {_gigabytes(size)} in memory, and {_gigabytes(free)} are free; read fewer words "
-            "(`max_words`), or check that it is the file you meant"
+            f"{path}: {what} take {_format_gigabytes(size)} in memory, and {_format_gigabytes(free)} are free; "
+            "read fewer words (`max_words`), or check that it is the file you meant"
         )
 
 
-def _gigabytes(size: int) -> str:
+def _format_gigabytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB"

@@ -1,7 +1,7 @@
-r"""Standard input and output: UTF-8 as all files of bilex, whatever the locale says.
+r"""Standard input and output. They are UTF-8, as all files of bilex, whatever the locale says.
 
-Only a terminal has an encoding of its own: what it cannot show becomes `\u4f60`, and nothing that would command it
-gets there.
+Only a terminal keeps its own encoding. Characters that it cannot show are escaped, as `\u4f60`, and so are control
+characters.
 """
 
 from __future__ import annotations
@@ -21,45 +21,45 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 STDOUT = Path("-")
-"""The path that stands for it."""
-_NO_TEXT = re.compile("[\ud800-\udfff]")
-"""What Python makes of bytes that it cannot decode."""
+"""The path that means standard output."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
+"""Python decodes invalid bytes to these (surrogateescape)."""
 
 
-def set_up() -> None:
-    """Have the streams of this program so; done once, before anything is read or written."""
+def configure_streams() -> None:
+    """Set the encodings of the standard streams. To be called once, before anything is read or written."""
     sys.stdin, sys.stdout, sys.stderr = (
         _open(stream, mode) for stream, mode in ((sys.stdin, "r"), (sys.stdout, "w"), (sys.stderr, "w"))
     )
-    _change(sys.stderr, "backslashreplace")
-    _change(sys.stdin, "surrogateescape", encoding=None if sys.stdin.isatty() else "utf-8-sig")
+    _reconfigure(sys.stderr, "backslashreplace")
+    _reconfigure(sys.stdin, "surrogateescape", encoding=None if sys.stdin.isatty() else "utf-8-sig")
     if sys.stdout.isatty():
         no_locale = codecs.lookup(sys.stdout.encoding).name == "ascii"
-        _change(sys.stdout, "backslashreplace", encoding="utf-8" if no_locale else None)
+        _reconfigure(sys.stdout, "backslashreplace", encoding="utf-8" if no_locale else None)
     else:
-        _change(sys.stdout, "backslashreplace", encoding="utf-8", newline="\n")
+        _reconfigure(sys.stdout, "backslashreplace", encoding="utf-8", newline="\n")
 
 
 def write(pieces: Iterable[str]) -> None:
-    """Results: exactly as they are for a program or a file, printable for a person at a terminal."""
-    shown = sys.stdout.isatty()
+    """Write results: unchanged to a file or pipe, escaped to a terminal."""
+    is_terminal = sys.stdout.isatty()
     for piece in pieces:
-        sys.stdout.write(printable(piece, keep="\t\n") if shown else piece)
+        sys.stdout.write(printable(piece, keep="\t\n") if is_terminal else piece)
 
 
 def lines() -> Iterator[str]:
-    """Standard input line by line, without a byte order mark and without the line ends."""
+    """The lines of standard input, without byte order mark and line ends."""
     for number, line in enumerate(sys.stdin, 1):
-        if _NO_TEXT.search(line):
+        if _SURROGATES.search(line):
             raise BilexError(f"standard input, line {number}: this is not UTF-8; convert it (iconv -t UTF-8)")
         yield line.rstrip("\r\n")
 
 
 def _open(stream: Any, mode: str) -> Any:
-    """The stream; a null device where the caller has closed it."""
+    """The stream, or the null device if the caller has closed it."""
     return Path(os.devnull).open(mode, encoding="utf-8") if stream is None else stream
 
 
-def _change(stream: Any, errors: str, **how: Any) -> None:
-    if isinstance(stream, io.TextIOWrapper):  # in a notebook or a test it may be something else
+def _reconfigure(stream: Any, errors: str, **how: Any) -> None:
+    if isinstance(stream, io.TextIOWrapper):  # notebooks and tests replace it by something else
         stream.reconfigure(errors=errors, **how)

@@ -1,8 +1,8 @@
-"""A lexicon as a StarDict dictionary (2.4.2), which GoldenDict, KOReader and others open too.
+"""A lexicon as a StarDict dictionary (2.4.2). GoldenDict, KOReader and others can open it.
 
-NAME.ifo    what it is, as text
+NAME.ifo    description, as text
 NAME.idx    for each word: its bytes, a zero byte, then offset and length of its article, 32 bits each, big-endian
-NAME.dict   the articles, one after the other
+NAME.dict   the articles, one after another
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bilex import __version__
 from bilex.errors import LexiconError
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from bilex.entry import Entry
 
 SUFFIXES = (".ifo", ".idx", ".dict")
-LONGEST = 255
-"""Bytes of a word."""
-LARGEST = 2**32
-"""Bytes of all articles: offsets have 32 bits."""
+MAX_WORD_BYTES = 255
+"""Limit of the format."""
+MAX_ARTICLE_BYTES = 2**32
+"""Limit for all articles together: offsets have 32 bits."""
 
 
 def stardict_files(path: Path) -> list[Path]:
@@ -36,46 +36,46 @@ def stardict_files(path: Path) -> list[Path]:
 def fits_stardict(entry: Entry) -> bool:
     """Whether both words can be written."""
     try:
-        return "\0" not in entry.source and len(entry.source.encode()) <= LONGEST and bool(entry.target.encode())
+        return "\0" not in entry.source and len(entry.source.encode()) <= MAX_WORD_BYTES and bool(entry.target.encode())
     except UnicodeEncodeError:
         return False
 
 
 def write_stardict(path: Path, entries: Iterable[Entry], languages: tuple[str, str]) -> None:
-    """Write the three files beside each other; `path` is that of the .ifo, which comes last."""
-    index, articles = contents(entries)
+    """Write the three files into one folder. `path` is the .ifo, which is put in place last."""
+    index, articles = encode_entries(entries)
     description = _description(path.stem, len(index), sum(map(len, index)), languages)
-    with ExitStack() as stack:  # files are put in their places in the opposite order
-        ifo, idx, data = (stack.enter_context(replacing(file)) for file in stardict_files(path))
+    with ExitStack() as stack:  # temporary files are renamed in reverse order
+        ifo, idx, data = (stack.enter_context(atomic_write(file)) for file in stardict_files(path))
         ifo.write_text(description, encoding="utf-8", newline="\n")
         idx.write_bytes(b"".join(index))
         data.write_bytes(articles)
 
 
-def contents(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
-    """The records of the .idx in their order, and the .dict; an article has the translations, best first, in lines.
+def encode_entries(entries: Iterable[Entry]) -> tuple[list[bytes], bytes]:
+    """The sorted records of the .idx, and the bytes of the .dict. An article has one translation per line, best first.
 
-    A translation that was not found but given says so: `le [given]`.
+    A translation that was given, not found, is marked: `le [given]`.
     """
     targets: dict[str, list[str]] = {}
     for entry in entries:
-        targets.setdefault(entry.source, []).append(_line(entry))
+        targets.setdefault(entry.source, []).append(_format_translation(entry))
     index, articles = [], bytearray()
-    for word in sorted(targets, key=order):
+    for word in sorted(targets, key=sort_key):
         article = "\n".join(targets[word]).encode()
         index.append(word.encode() + b"\0" + struct.pack(">II", len(articles), len(article)))
         articles += article
-        if len(articles) >= LARGEST:
+        if len(articles) >= MAX_ARTICLE_BYTES:
             raise LexiconError("larger than a StarDict dictionary can be (4 GB); keep fewer translations (`n`)")
     return index, bytes(articles)
 
 
-def _line(entry: Entry) -> str:
+def _format_translation(entry: Entry) -> str:
     return entry.target if entry.origin == "found" else f"{entry.target} [{entry.origin}]"
 
 
-def order(word: str) -> tuple[bytes, bytes]:
-    """How StarDict orders words: by their bytes with A-Z as a-z; where these are equal, by their bytes."""
+def sort_key(word: str) -> tuple[bytes, bytes]:
+    """Sort key of StarDict: the bytes with ASCII letters in lower case, then the bytes."""
     encoded = word.encode()
     return encoded.lower(), encoded
 

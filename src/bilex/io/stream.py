@@ -1,4 +1,4 @@
-"""The bytes of a file, decompressed when need be; trouble with the disk becomes a TableError."""
+"""Sequential reading of a file, decompressed if needed. Errors of the operating system become TableErrors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, cast
 
 from bilex.errors import TableError
-from bilex.storage.disk import special
+from bilex.storage.disk import file_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,11 +19,11 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Stream:
-    """A file opened for reading in sequence, gzipped or not."""
+    """A file that is read sequentially, gzipped or not."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with reading(path):
+        with read_errors_as_table_errors(path):
             self._raw = path.open("rb")
             self._size = path.stat().st_size
             self.compressed = self._raw.read(2) == GZIP_MAGIC
@@ -31,13 +31,13 @@ class Stream:
         self._file = cast("IO[bytes]", gzip.GzipFile(fileobj=self._raw)) if self.compressed else self._raw
 
     def read(self, size: int) -> bytes:
-        """Up to `size` bytes; fewer only at the end of the file."""
-        with reading(self.path):
+        """Read `size` bytes, fewer only at the end of the file."""
+        with read_errors_as_table_errors(self.path):
             return self._file.read(size)
 
     @property
     def progress(self) -> float:
-        """Share of the file consumed, 0 to 1 (of the compressed bytes, when it is compressed)."""
+        """Share of the file read so far, 0 to 1 (of the compressed bytes, if it is compressed)."""
         return min(1.0, self._raw.tell() / max(1, self._size))
 
     def __enter__(self) -> Stream:
@@ -50,19 +50,19 @@ class Stream:
         self._raw.close()
 
 
-def require_file(path: Path) -> None:
-    """Refuse a pipe, a device or a socket: to open one may wait without end, and it can be read once only."""
-    with reading(path):
-        kind = special(path)
+def require_seekable_file(path: Path) -> None:
+    """Refuse a pipe, a device or a socket. Opening one may block forever, and it can be read only once."""
+    with read_errors_as_table_errors(path):
+        kind = file_kind(path)
     if kind not in (None, "a folder"):
         raise TableError(
-            f"{path}: this is {kind}, and a table cannot be read from it; write it to a file, and name that"
+            f"{path}: this is {kind}, and a table cannot be read from it; write the table to a file, and give that file"
         )
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn what the operating system and gzip complain about into an error that says what to do."""
+def read_errors_as_table_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the operating system and of gzip into a TableError that says what to do."""
     try:
         yield
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Text tables: `word number number ...` on each line, after the header of word2vec and fastText or, as GloVe, none."""
+"""Text tables: lines of `word number number ...`, with a header (word2vec, fastText) or without (GloVe)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bilex.errors import TableError
 from bilex.io.contents import Contents
 from bilex.io.layout import Layout, find_layout
 from bilex.io.lines import parse_lines
-from bilex.io.size import check_width
+from bilex.io.size import check_dim
 from bilex.io.stream import Stream
-from bilex.io.words_and_rows import SUSPICIOUS, Gatherer, Parsed
+from bilex.io.words_and_rows import PARSE_FAULTS, ParsedRows, TableBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from bilex.io.report import Fault
 
-CHUNK = 2 << 20
-LONGEST_LINE = 8 << 20
-"""More than WIDEST numbers take, and a word."""
+CHUNK_BYTES = 2 << 20
+MAX_LINE_BYTES = 8 << 20
+"""More than a word and MAX_DIM numbers take."""
 
 
 def read_text(
@@ -34,28 +34,28 @@ def read_text(
     encoding: str = "utf-8",
     strict: bool = False,
 ) -> Contents:
-    """Read a text table; `header` says whether the first line is one, None finds out."""
+    """Read a text table. header: whether the first line is a header; None detects it."""
     codec = check_encoding(path, encoding)
-    gatherer = Gatherer(path, max_words=max_words, strict=strict)
+    builder = TableBuilder(path, max_words=max_words, strict=strict)
     with Stream(path) as stream:
         chunks = read_chunks(stream)
         first = next(chunks, None)
         if first is None:
             raise TableError(f"{path}: the file is empty; needed a word and its vector on each line; download it again")
         layout = find_layout(path, first.data, header)
-        check_width(path, layout.width)
+        check_dim(path, layout.width)
         for chunk in chain([replace(first, data=first.data[layout.start :])], chunks):
-            gatherer.add(parse_chunk(chunk, layout, codec), stream.progress if not chunk.last else 1.0)
-            if gatherer.full:
+            builder.add(parse_chunk(chunk, layout, codec), stream.progress if not chunk.last else 1.0)
+            if builder.full:
                 break
-    words, rows, report = gatherer.finish(layout.header.words if layout.header else None)
+    words, rows, report = builder.finish(layout.header.words if layout.header else None)
     name = "vec" if layout.header else "glove"
     return Contents(name, words, rows, report, None, layout.header, layout.bom, stream.compressed)
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Whole lines of a file; `cut` when the very last of them had no newline (one was added)."""
+    """Complete lines of a file. cut: whether the last line had no newline (one was added)."""
 
     data: bytes
     line: int
@@ -64,15 +64,15 @@ class Chunk:
 
 
 def read_chunks(stream: Stream) -> Iterator[Chunk]:
-    """The file in pieces that end with a line."""
+    """The file in chunks of complete lines."""
     rest, line = b"", 1
     while True:
-        data = stream.read(CHUNK)
-        last = len(data) < CHUNK
+        data = stream.read(CHUNK_BYTES)
+        last = len(data) < CHUNK_BYTES
         data = rest + data
         end = len(data) if last else data.rfind(b"\n") + 1
         data, rest = data[:end], data[end:]
-        if len(rest) > LONGEST_LINE:
+        if len(rest) > MAX_LINE_BYTES:
             raise TableError(f"{stream.path}, line {line}: longer than 8 MB; needed text with one word on each line")
         if data:
             cut = not data.endswith(b"\n")
@@ -82,24 +82,24 @@ def read_chunks(stream: Stream) -> Iterator[Chunk]:
             return
 
 
-def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> Parsed:
-    """Line ends and separators made uniform, then parsed; a last line that was cut short is fatal."""
+def parse_chunk(chunk: Chunk, layout: Layout, codec: str) -> ParsedRows:
+    """Normalize line ends and separators, then parse. A fault in a truncated last line is fatal."""
     data = chunk.data.replace(b"\r\n", b"\n") if b"\r" in chunk.data else chunk.data
     data = data.replace(b"\t", b" ") if layout.tabs else data
     first = chunk.line + (1 if layout.header and chunk.line == 1 else 0)
-    if data[: data.find(b"\n")].endswith(b" "):  # as fastText writes; where only some lines do, the slow way copes
+    if data[: data.find(b"\n")].endswith(b" "):  # as fastText writes; other mixtures are parsed line by line
         data = data.replace(b" \n", b"\n")
     parsed = parse_lines(data, first, layout.width, codec)
     if not chunk.cut or not parsed.faults:
         return parsed
     end = first + data.count(b"\n") - 1
-    faults = [cut_short(fault) if fault.line == end else fault for fault in parsed.faults]
+    faults = [as_truncated(fault) if fault.line == end else fault for fault in parsed.faults]
     return replace(parsed, faults=faults)
 
 
-def cut_short(fault: Fault) -> Fault:
-    """The fault of a last line without a newline: what is missing there cannot be repaired."""
-    if fault.kind not in SUSPICIOUS:
+def as_truncated(fault: Fault) -> Fault:
+    """The fault of a last line without newline, made fatal: the missing data cannot be repaired."""
+    if fault.kind not in PARSE_FAULTS:
         return fault
     return replace(
         fault, detail=f"ends in the middle of line {fault.line} ({fault.detail}); download it again", fatal=True
@@ -107,7 +107,7 @@ def cut_short(fault: Fault) -> Fault:
 
 
 def check_encoding(path: Path, encoding: str) -> str:
-    """The canonical name of an encoding in which newline, space and digits are the bytes of ASCII."""
+    """The canonical name of an encoding. It must encode newline, space and digits as ASCII does."""
     try:
         codec = codecs.lookup(encoding).name.removesuffix("-sig")
         plain = "0 \n".encode(codec) == b"0 \n"

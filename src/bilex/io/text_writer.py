@@ -1,4 +1,4 @@
-"""Writing text tables: each number in the shortest form that reads back as the same float32."""
+"""Write text tables. Each number is written in the shortest form that reads back as the same float32."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-BLOCK = 1 << 12
-"""Rows that are made text at once."""
-BATCH = 1 << 8
-"""Rows that one thread takes of them."""
+BLOCK_ROWS = 1 << 12
+"""Rows that are formatted together."""
+BATCH_ROWS = 1 << 8
+"""Rows of a block that one thread formats."""
 
 
 def write_text(file: IO[bytes], words: list[str], rows: NDArray[np.float32], *, header: bool) -> None:
-    """Write `word number number ...` lines, block by block; with `header` the counts come first."""
+    """Write lines of `word number number ...`, block by block. header: write the counts first."""
     import polars as pl
 
     if header:
         file.write(b"%d %d\n" % rows.shape)
-    for start in range(0, len(words), BLOCK):
-        frame = pl.DataFrame(rows[start : start + BLOCK], orient="row")
-        frame.insert_column(0, pl.Series("word", words[start : start + BLOCK], pl.String))
-        text = frame.write_csv(include_header=False, separator=" ", quote_style="never", batch_size=BATCH)
+    for start in range(0, len(words), BLOCK_ROWS):
+        frame = pl.DataFrame(rows[start : start + BLOCK_ROWS], orient="row")
+        frame.insert_column(0, pl.Series("word", words[start : start + BLOCK_ROWS], pl.String))
+        text = frame.write_csv(include_header=False, separator=" ", quote_style="never", batch_size=BATCH_ROWS)
         file.write(text.encode())
 
 
 def check_text_words(path: Path, words: list[str], *, header: bool) -> None:
-    """Refuse words that would be read back as something else."""
+    """Refuse words that would be read back differently."""
     for i, word in enumerate(words):
         if " " in word and (word != word.strip(" ") or trailing_numbers(word.encode().split(b" "))):
             raise TableError(

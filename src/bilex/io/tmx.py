@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from bilex.entry import Entry
 
-FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
-"""Characters that XML 1.0 cannot hold, not even escaped."""
+INVALID_IN_XML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+"""Characters that XML 1.0 does not allow, not even escaped."""
 
 
 def fits_tmx(entry: Entry) -> bool:
     """Whether both words can be written."""
-    return not FORBIDDEN.search(entry.source + entry.target)
+    return not INVALID_IN_XML.search(entry.source + entry.target)
 
 
 def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[str]:
-    """The file line by line: one unit for each pair, with its score, where it has one, rank and origin as properties.
+    """The lines of the file: one translation unit per pair, with score (if any), rank and origin as properties.
 
-    languages: codes of source and target as of BCP 47, such as en and pt-BR; und where it is not known.
+    languages: BCP 47 codes of source and target, such as en and pt-BR; und if unknown.
     """
     source, target = map(quoteattr, languages)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'

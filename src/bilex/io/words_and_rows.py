@@ -1,4 +1,4 @@
-"""Words and rows grow together here, or the line is refused with its number."""
+"""Collect words and rows together while a file is read. A line becomes a word with its row, or a numbered fault."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from bilex.errors import TableError
 from bilex.io.memory import free_memory
-from bilex.io.report import Fault, ReadReport, Tally
-from bilex.io.size import check_room
+from bilex.io.report import Fault, FaultCounter, ReadReport
+from bilex.io.size import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SUSPICIOUS = ("wrong_width", "not_a_number", "undecodable")
-TOLERATED_SHARE, TOLERATED_COUNT = 0.01, 10
+PARSE_FAULTS = ("wrong_width", "not_a_number", "undecodable")
+MAX_BAD_SHARE, MAX_BAD_COUNT = 0.01, 10
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """Part of a file: `rows[i]` belongs to `words[i]` and stood on line `lines[i]`; `faults` are the other lines."""
+class ParsedRows:
+    """Part of a file. `words[i]` and `rows[i]` come from line `lines[i]`; `faults` are all other lines."""
 
     words: list[str]
     rows: NDArray[np.float32]
@@ -33,26 +33,26 @@ class Parsed:
     faults: list[Fault] = field(default_factory=list)
 
 
-class Gatherer:
-    """Takes the parsed parts of a file in order, leaves out what has no use, and counts it."""
+class TableBuilder:
+    """Collects the parsed parts of a file in order. Unusable rows are left out and counted."""
 
     def __init__(self, path: Path, *, unit: str = "line", max_words: int | None = None, strict: bool = False) -> None:
         if max_words is not None and max_words < 1:
             raise TableError(f"{path}: asked to read {max_words} words; `max_words` must be at least 1")
         self.path, self.unit, self.max_words, self.strict = path, unit, max_words, strict
         self.words: list[str] = []
-        self._store = RowStore(path)
+        self._store = GrowingMatrix(path)
         self._seen: dict[str, int] = {}
-        self._tally = Tally()
+        self._tally = FaultCounter()
         self._lines = 0
 
     @property
     def full(self) -> bool:
-        """Whether `max_words` rows have been kept."""
+        """Whether `max_words` rows have been collected."""
         return len(self.words) == self.max_words
 
-    def add(self, parsed: Parsed, progress: float = 1.0) -> None:
-        """Keep what is usable; `progress`, the share of the file read so far, lets the final size be guessed."""
+    def add(self, parsed: ParsedRows, progress: float = 1.0) -> None:
+        """Add the usable rows. progress: share of the file read so far, to estimate the final size."""
         keep, faults = self._screen(parsed)
         if self.full:
             last = parsed.lines[keep[-1]]
@@ -64,7 +64,7 @@ class Gatherer:
         self._store.append(rows, self._expected(progress))
 
     def finish(self, claimed: int | None = None) -> tuple[list[str], NDArray[np.float32], ReadReport]:
-        """Words, rows and report. `claimed` is the header's count, which is compared unless reading stopped early."""
+        """Words, rows and report. claimed: the count in the header, checked unless reading stopped early."""
         if claimed is not None and not self.full and claimed != self._lines:
             self._refuse(Fault("header", 1, f"it says {claimed:,}, the file has {self._lines:,}"))
         self._check_share()
@@ -74,8 +74,8 @@ class Gatherer:
             raise TableError(f"{self.path}: no usable row ({found}); needed at least one word with its vector")
         return self.words, self._store.take(), ReadReport(self._lines, len(self.words), repairs, self.unit)
 
-    def _screen(self, parsed: Parsed) -> tuple[list[int], list[Fault]]:
-        """Indices of the rows to keep, their words already taken, and all faults with those found in the vectors."""
+    def _screen(self, parsed: ParsedRows) -> tuple[list[int], list[Fault]]:
+        """Indices of the rows to keep, and all faults, also of vectors. The words to keep are added to `self.words`."""
         keep, faults, words, seen = [], list(parsed.faults), self.words, self._seen
         finite = np.logical_and.reduce(np.isfinite(parsed.rows), axis=1)
         with np.errstate(invalid="ignore"):  # signalling NaNs
@@ -106,9 +106,9 @@ class Gatherer:
         return guess if self.max_words is None else min(guess, self.max_words)
 
     def _check_share(self) -> None:
-        """A few bad lines are an accident; more than 1 % mean that the file is something else."""
-        bad = self._tally.count(*SUSPICIOUS)
-        if bad <= max(TOLERATED_COUNT, TOLERATED_SHARE * self._lines):
+        """Refuse a file with many bad lines. A few are tolerated; more than 1 % mean that it is not a table."""
+        bad = self._tally.count(*PARSE_FAULTS)
+        if bad <= max(MAX_BAD_COUNT, MAX_BAD_SHARE * self._lines):
             return
         report = ReadReport(self._lines, len(self.words), self._tally.repairs(), self.unit)
         advice = "check that it is the file you meant"
@@ -120,8 +120,8 @@ class Gatherer:
         )
 
 
-class RowStore:
-    """A matrix that grows by blocks of rows. Memory set aside and not filled costs nothing: guess high."""
+class GrowingMatrix:
+    """A matrix that grows by blocks of rows. Reserved memory costs nothing until it is filled: estimate high."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -129,7 +129,7 @@ class RowStore:
         self._filled = 0
 
     def append(self, block: NDArray[np.float32], expected: int) -> None:
-        """Add a block; `expected` is the guess of the final number of rows."""
+        """Add a block. expected: estimate of the final number of rows."""
         if not len(block):
             return
         end = self._filled + len(block)
@@ -141,7 +141,7 @@ class RowStore:
         self._filled = end
 
     def take(self) -> NDArray[np.float32]:
-        """The filled rows; what was set aside in vain is given back."""
+        """The filled rows. Unused memory is released."""
         if self._filled < len(self._rows):
             self._rows.resize((self._filled, self._rows.shape[1]), refcheck=False)
         return self._rows
@@ -149,9 +149,9 @@ class RowStore:
     def _reserve(self, needed: int, expected: int, width: int) -> None:
         if needed <= len(self._rows):
             return
-        check_room(self._path, needed * width * self._rows.itemsize, f"{needed:,} vectors, and it has more,")
-        most = (free_memory() or sys.maxsize) // (width * self._rows.itemsize)
-        larger = np.empty((max(needed, min(most, max(expected, needed + needed // 4))), width), np.float32)
+        check_memory(self._path, needed * width * self._rows.itemsize, f"{needed:,} vectors, and it has more,")
+        max_rows = (free_memory() or sys.maxsize) // (width * self._rows.itemsize)
+        larger = np.empty((max(needed, min(max_rows, max(expected, needed + needed // 4))), width), np.float32)
         if self._filled:
             larger[: self._filled] = self._rows[: self._filled]
         self._rows = larger

@@ -1,4 +1,4 @@
-"""The one door for writing: the suffix names the format, and the file appears whole or not at all."""
+"""Write a table in any format, given by the suffix. The write is atomic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bilex.io.arrays import write_npz
 from bilex.io.native import write_native
 from bilex.io.text_writer import check_text_words, write_text
 from bilex.io.word2vec import write_word2vec
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +34,11 @@ def write_contents(
     format: str | None = None,  # noqa: A002 (the name the user knows)
     dtype: str = "float32",
 ) -> None:
-    """Write a table as `format`, by default what the suffix of `path` says; `.gz` after it compresses text and .bin."""
+    """Write a table in `format` (default: by the suffix of `path`). A further suffix `.gz` compresses text and .bin."""
     name = choose_format(path, format)
     check_words(path, words, name)
     stored = convert(path, words, rows, name, dtype)
-    with writing(path, compress=path.suffix == ".gz") as file:
+    with open_atomically(path, compress=path.suffix == ".gz") as file:
         match name:
             case "vec" | "glove":
                 write_text(file, words, stored, header=name == "vec")
@@ -51,7 +51,7 @@ def write_contents(
 
 
 def choose_format(path: Path, name: str | None) -> str:
-    """The format to write, from its name or from the suffix of the path."""
+    """The format to write: the given name, or by the suffix of the path."""
     suffixes = path.suffixes[-2:]
     compressed = suffixes[-1:] == [".gz"]
     found = name or SUFFIXES.get((suffixes[:-1] if compressed else suffixes)[-1] if len(suffixes) > compressed else "")
@@ -64,7 +64,7 @@ def choose_format(path: Path, name: str | None) -> str:
 
 
 def check_words(path: Path, words: list[str], name: str) -> None:
-    """Refuse words that the format cannot hold, rather than write a file that reads back differently."""
+    """Refuse words that the format cannot hold. They would be read back differently."""
     for i, word in enumerate(words):
         if "\n" in word or not word:
             raise TableError(
@@ -84,7 +84,7 @@ def check_words(path: Path, words: list[str], name: str) -> None:
 
 
 def convert(path: Path, words: list[str], rows: NDArray[np.float32], name: str, dtype: str) -> NDArray[Any]:
-    """Rows in the dtype asked for, all of them finite."""
+    """The rows in the requested dtype. TableError if a row is not finite in it."""
     if dtype not in ("float32", "float16"):
         raise TableError(f"{path}: unknown dtype {dtype!r}; needed float32 or float16")
     if dtype == "float16" and name not in HALF_PRECISION:
@@ -101,10 +101,10 @@ def convert(path: Path, words: list[str], rows: NDArray[np.float32], name: str, 
 
 
 @contextmanager
-def writing(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
-    """A file to write to that becomes `path` at the end; on any error the file that was there remains."""
+def open_atomically(path: Path, *, compress: bool = False) -> Iterator[IO[bytes]]:
+    """An open temporary file that is renamed to `path` at the end. On any error the old file remains."""
     try:
-        with replacing(path) as temporary:
+        with atomic_write(path) as temporary:
             if compress:
                 with temporary.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
                     yield cast("IO[bytes]", file)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
-from bilex.settings.fields import SearchSpace, change, original_names
+from bilex.settings.fields import SearchSpace, original_names, update_settings
 from bilex.settings.setting import Setting, list_settings
 from bilex.text.suggest import suggestion
-from bilex.text.words import described
+from bilex.text.words import describe_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -162,13 +162,15 @@ def get_method(method: str | Method, settings: Dict[str, Any] | None = None, *, 
     there is no such setting.
     """
     made = method if isinstance(method, Method) else _by_name(method)
-    return change(made, settings or {}, what=f"method {made.name}", others=others)
+    return update_settings(made, settings or {}, what=f"method {made.name}", others=others)
 
 
 def _by_name(name: str) -> Method:
     known = all_methods()
     if not isinstance(name, str):
-        raise SettingsError(f"method: found {described(name)}; needed a name, such as 'rapo', or a method, as Rapo()")
+        raise SettingsError(
+            f"method: found {describe_value(name)}; needed a name, such as 'rapo', or a method, as Rapo()"
+        )
     name = name.replace("-", "_")
     if name not in known:
         raise SettingsError(f"there is no method {name!r}{suggestion(name, known)}; methods: {', '.join(known)}")

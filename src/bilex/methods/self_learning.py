@@ -16,7 +16,7 @@ from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
-from bilex.storage.array_form import ArrayForm, check_arrays, check_rows
+from bilex.storage.array_form import ArrayForm, check_arrays, check_row_numbers
 from bilex.training.checkpoint import NO_CHECKPOINT
 
 if TYPE_CHECKING:
@@ -248,8 +248,8 @@ class _Rounds:
             forms = FORMS | {name: ArrayForm((len(own[name]),)) for name in ("scores", "kept_scores")}
             check_arrays(own, forms | {"generator": ArrayForm.of(generator.get_state())})
             for name in ("pairs", "kept_pairs"):
-                check_rows(name, own[name][:, 0], len(x))
-                check_rows(name, own[name][:, 1], len(z))
+                check_row_numbers(name, own[name][:, 0], len(x))
+                check_row_numbers(name, own[name][:, 1], len(z))
             generator.set_state(own["generator"])
             arrays, sizes = {name: array.to(x.device) for name, array in state.arrays.items()}, {"d": x.shape[1]}
             now = cls(arrays["pairs"], generator)

@@ -1,1 +1,1 @@
-"""What pages of any report are made of: tables, charts, and the page around them, which needs nothing else."""
+"""Building blocks of reports: tables, charts, and self-contained HTML pages."""

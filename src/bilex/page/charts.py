@@ -1,16 +1,16 @@
-"""Charts as values; `plots` draws them."""
+"""Charts as data. `plots` draws them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-LINES = 7
-"""Most lines in one plot: as many as there are colours that everybody can tell apart."""
+MAX_LINES = 7
+"""Maximum number of lines in one plot, which is the number of colours that everybody can distinguish."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points from left to right; lines of one label have one colour."""
+    """Points from left to right. Lines with the same label have the same colour."""
 
     label: str
     x: tuple[float, ...]
@@ -19,7 +19,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """A plot of one or several panels, each a title with its lines; `ticks` are names of the places 0, 1, 2 ..."""
+    """A plot of one or more panels, each with a title and lines. ticks: labels of the x values 0, 1, 2 ..."""
 
     name: str
     title: str
@@ -30,9 +30,9 @@ class Chart:
     log_x: bool = False
     ticks: tuple[str, ...] = ()
     points: bool = False
-    """Whether each line is a point that is labelled where it stands."""
+    """Whether each line is a single labelled point."""
 
 
 def points_of(by_x: dict[float, float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """X and y, from left to right."""
+    """Values of x, sorted, and their values of y."""
     return tuple(sorted(by_x)), tuple(by_x[x] for x in sorted(by_x))

@@ -1,4 +1,4 @@
-"""How tables, dictionaries and results show themselves: a line in a terminal, a small table in a notebook."""
+"""Display of tables, dictionaries and results: one line in a terminal, a small table in a notebook."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ if TYPE_CHECKING:
 
     from bilex.page.tables import Table
 
-SHOWN = 5
-"""Rows of a table in a notebook."""
+MAX_SHOWN_ROWS = 5
+"""Rows that a notebook shows."""
 
 
 class Displayed:
-    """Has a line that says what it is, and a table of a few rows that shows it."""
+    """Base class with a one-line `repr`, and an HTML table of a few rows for notebooks."""
 
     @abstractmethod
     def _line(self) -> str:
-        """What it is, in a line."""
+        """Description in one line."""
 
     @abstractmethod
     def _preview(self) -> Table:
-        """A part of it."""
+        """A table of the first rows."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._line()}>"
@@ -34,16 +34,16 @@ class Displayed:
         return f"<p>{escape_html(repr(self))}</p>\n{html_table(self._preview())}"
 
 
-def counted(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """`1 word`, `5,700 words`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def listed(texts: Sequence[str], number: int, *, most: int = 3) -> str:
-    """The first of a number of texts; dots stand for the others."""
+def format_list(texts: Sequence[str], number: int, *, most: int = 3) -> str:
+    """The first `most` texts. Dots stand for the others."""
     return ", ".join([*texts[:most], *["..."] * (number > most)])
 
 
-def rest(number: int, noun: str) -> tuple[str, ...]:
-    """A note that tells of the rows that a table does not show, if there are any."""
-    return (f"and {counted(number - SHOWN, f'more {noun}')}",) if number > SHOWN else ()
+def more_rows_note(number: int, noun: str) -> tuple[str, ...]:
+    """A note with the number of rows that are not shown, if there are any."""
+    return (f"and {format_count(number - MAX_SHOWN_ROWS, f'more {noun}')}",) if number > MAX_SHOWN_ROWS else ()

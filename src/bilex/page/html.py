@@ -1,4 +1,4 @@
-"""The parts of a page that needs nothing else: it loads nothing, and reads well in the light and in the dark."""
+"""Parts of a self-contained HTML page. It loads no other files, and supports light and dark themes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """A whole page of parts that are HTML already."""
+    """A complete page from parts in HTML."""
     css = files("bilex.page").joinpath("page.css").read_text(encoding="utf-8")
     head = (
         '<meta charset="utf-8"/><meta name="viewport" content="width=device-width, initial-scale=1"/>'
@@ -27,12 +27,12 @@ def document(title: str, parts: Iterable[str]) -> str:
 
 
 def header(title: str, notes: Iterable[str]) -> str:
-    """The title, and what stands below it."""
+    """The title of the page, with notes below."""
     return "\n".join([f"<header><h1>{escape_html(title)}</h1>", *map(paragraph, notes), "</header>"])
 
 
 def heading(title: str) -> str:
-    """The title of a part."""
+    """The heading of a section."""
     return f"<h2>{escape_html(title)}</h2>"
 
 
@@ -47,29 +47,29 @@ def note(text: str) -> str:
 
 
 def summary(texts: Iterable[str]) -> str:
-    """What the page says, in a box."""
+    """The main results, as a list in a box."""
     items = "\n".join(f"<li>{escape_html(text)}</li>" for text in texts)
     return f'<ul class="summary">\n{items}\n</ul>'
 
 
 def section(table: Table, *, folded: bool = False) -> str:
-    """A table with its title; to be opened, if folded."""
+    """A table with its title. folded: collapsed until the reader opens it."""
     if folded:
-        return fold(table.title, html_table(table))
+        return collapsible(table.title, html_table(table))
     return f"<section>{heading(table.title)}\n{html_table(table)}</section>"
 
 
 def figure(chart: Chart, svg: str) -> str:
-    """A chart with its title and caption; `svg` is what `plots.draw` made of it."""
+    """A chart with its title and caption. svg: the output of `plots.draw`."""
     caption = f"<figcaption><b>{escape_html(chart.title)}.</b> {escape_html(chart.caption)}</figcaption>"
     return f'<figure><div class="frame">{inline(svg, chart.name, chart.title)}</div>{caption}</figure>'
 
 
-def fold(title: str, body: str) -> str:
-    """Something that is shown when it is asked for."""
+def collapsible(title: str, body: str) -> str:
+    """A section that is collapsed until the reader opens it."""
     return f"<details><summary>{escape_html(title)}</summary>\n{body}</details>"
 
 
 def code(text: str) -> str:
-    """Commands and the like."""
+    """Preformatted text, such as commands."""
     return f"<pre>{escape_html(text)}</pre>"

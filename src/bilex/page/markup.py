@@ -1,4 +1,4 @@
-"""Tables as Markdown, LaTeX, CSV and HTML; every text is escaped."""
+"""Tables as Markdown, LaTeX, CSV and HTML. All text is escaped."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ LATEX = {
     "†": r"$^{\dagger}$",
     "‡": r"$^{\ddagger}$",
 }
-FORMULAS = "=+-@\t\r\n＝＋－＠"
-"""What a spreadsheet takes for the beginning of a formula, the wide forms where it is set to Japanese."""
-FORBIDDEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
+FORMULA_STARTS = "=+-@\t\r\n＝＋－＠"
+"""Characters that begin a formula in a spreadsheet; the full-width forms do so with Japanese settings."""
+INVALID_IN_HTML = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\ud800-\\udfff\\ufffe\\uffff]")
 
 
 def markdown(table: Table) -> str:
@@ -43,14 +43,14 @@ def markdown(table: Table) -> str:
 
 
 def pipe_table(table: Table) -> str:
-    """The table alone, in Markdown."""
+    """The table in Markdown, without heading and notes."""
     lines = [_pipes(escape_markdown(text) for text in table.header)]
     lines += [_pipes(["---"] * table.left + ["---:"] * (len(table.header) - table.left))]
     return "\n".join(lines + [_pipes(_markdown_entry(entry, row) for entry in row.entries) for row in table.rows])
 
 
 def latex(table: Table) -> str:
-    """A table of the package booktabs."""
+    """A LaTeX table for the package booktabs."""
     columns = "l" * table.left + "r" * (len(table.header) - table.left)
     lines = [r"\begin{table}", r"  \centering", rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule"]
     lines += [_ampersands(escape_latex(text) for text in table.header), r"    \midrule"]
@@ -62,20 +62,20 @@ def latex(table: Table) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Comma-separated values; a text that a spreadsheet would compute is kept from it by an apostrophe."""
+    """Comma-separated values. An apostrophe before a text keeps a spreadsheet from evaluating it as a formula."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")  # so that both characters are quoted inside a text
-    writer.writerows([_harmless(value) for value in row] for row in (header, *rows))
+    writer.writerows([_escape_formula(value) for value in row] for row in (header, *rows))
     return buffer.getvalue().replace("\r\n", "\n")
 
 
 def table_csv(table: Table) -> str:
-    """A table without bold type and marks."""
+    """The table as CSV, without bold type and marks."""
     return csv_text(table.header, ([entry.text for entry in row.entries] for row in table.rows))
 
 
 def html_table(table: Table) -> str:
-    """A table in a frame that scrolls, with its notes; the heading is left to the page."""
+    """A table in a scrollable frame, with its notes but without its heading."""
     head = "".join(_tag("th", text, "" if i < table.left else "number") for i, text in enumerate(table.header))
     body = "\n".join(_html_row(row, table.left) for row in table.rows)
     notes = "".join(f'<p class="note">{escape_html(note)}</p>' for note in table.notes)
@@ -84,19 +84,19 @@ def html_table(table: Table) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that stays as it is; an underscore inside a name, as in rapo_semi, is no emphasis anyway."""
+    """Escape text for Markdown. An underscore within a name, as in rapo_semi, needs no escape."""
     text = re.sub(r"([\\`*|\[\]])|(?<!\w)(_)|(_)(?!\w)", r"\\\g<0>", _one_line(text))
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"&(?=#|\w+;)", "&amp;", text))
 
 
 def escape_latex(text: str) -> str:
-    """Text that stays as it is."""
+    """Escape text for LaTeX."""
     return "".join(LATEX.get(character, character) for character in _one_line(text))
 
 
 def escape_html(text: str) -> str:
-    """Text that stays as it is, in attributes too; characters that no page may hold are replaced."""
-    return html.escape(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))
+    """Escape text for HTML, also in attributes. Characters that HTML does not allow are replaced."""
+    return html.escape(INVALID_IN_HTML.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def _one_line(text: str) -> str:
@@ -142,8 +142,8 @@ def _tag(name: str, text: str, kind: str) -> str:
     return f'<{name} class="{kind}">{escape_html(text)}</{name}>' if kind else f"<{name}>{escape_html(text)}</{name}>"
 
 
-def _harmless(value: object) -> object:
-    text = isinstance(value, str) and value[:1] and value[0] in FORMULAS and not _is_number(value)
+def _escape_formula(value: object) -> object:
+    text = isinstance(value, str) and value[:1] and value[0] in FORMULA_STARTS and not _is_number(value)
     return f"'{value}" if text else value
 
 

@@ -1,4 +1,4 @@
-"""Charts drawn as SVG, the same bytes for the same results. Needs the extra `plots`."""
+"""Draw charts as SVG. The same chart always gives the same bytes. Needs the extra `plots`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bilex.errors import MissingExtraError
-from bilex.page.charts import LINES
+from bilex.page.charts import MAX_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from bilex.page.charts import Chart, Line
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C8C8C")
-"""Of Okabe and Ito (2008), which people who see colours differently can tell apart; legible on light and on dark."""
+"""Palette of Okabe and Ito (2008), safe for colour-blind readers, and legible on light and dark backgrounds."""
 MARKERS = "osD^vPX"
 INK = "#0b0c0d"
-"""Stands for the colour of the text around the plot, and becomes `currentColor`."""
+"""Placeholder for the text colour of the page. It is replaced by `currentColor`."""
 WIDTH, HEIGHT = 4.2, 3.0
 STYLE = {
     "svg.fonttype": "none",
@@ -45,14 +45,14 @@ STYLE = {
 }
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
-PLACES = [
+LABEL_OFFSETS = [
     (dx, dy, side)
     for reach in (6, 14, 24, 36)
     for dx, dy, side in ((reach, 0, "left"), (-reach, 0, "right"), (0, reach, "center"), (0, -reach, "center"))
 ]
-"""Where the label of a point may stand, in points from it; tried in this order."""
-NEAR = 6
-"""A label that stands further off is joined to its point."""
+"""Possible offsets of a label from its point, in typographic points, in the order in which they are tried."""
+CONNECTOR_DISTANCE = 6
+"""A label at a larger distance is connected to its point by a line."""
 
 
 def draw(chart: Chart) -> str:
@@ -67,13 +67,13 @@ def draw(chart: Chart) -> str:
     return re.sub(INK, "currentColor", buffer.getvalue(), flags=re.IGNORECASE)
 
 
-def require() -> None:
-    """Refuse to begin work whose plots could not be drawn."""
+def require_matplotlib() -> None:
+    """Raise MissingExtraError if matplotlib is missing. To be called before long work."""
     _import("matplotlib")
 
 
 def inline(svg: str, name: str, title: str) -> str:
-    """An SVG file as part of a page: without its head and links, with ids of its own, and named for who cannot see."""
+    """An SVG file for use within a page: without XML header and links, with unique ids, and with an aria-label."""
     from bilex.page.markup import escape_html
 
     body = svg[svg.index("<svg") :]
@@ -91,7 +91,7 @@ def _import(module: str) -> Any:
 
 
 def _figure(chart: Chart) -> Figure:
-    """Panels in rows of two, all with the same labels in the same colours, and one legend below."""
+    """Panels in rows of two. A label has the same colour in all panels; one legend is below them."""
     panels = chart.panels
     columns = min(2, len(panels))
     rows = math.ceil(len(panels) / columns)
@@ -105,7 +105,7 @@ def _figure(chart: Chart) -> Figure:
         for line in lines:
             handles[line.label] = _line(axes, line, labels.index(line.label), crowded=len(line.x) > 12)
         if chart.points:
-            _name_points(figure, axes, lines)
+            _label_points(figure, axes, lines)
     if not chart.points:
         shown = [f" {label}" if label.startswith("_") else label for label in labels]
         figure.legend([handles[label] for label in labels], shown, loc="outside lower center", ncols=3)
@@ -127,29 +127,29 @@ def _scale(axes: Axes, chart: Chart, values: list[float]) -> None:
 
 
 def _line(axes: Axes, line: Line, place: int, *, crowded: bool) -> Any:
-    """Colour and marker say which; both come round again where there are more lines than colours."""
-    colour, marker = COLOURS[place % LINES], MARKERS[place % LINES]
-    dash = ("-", "--", ":")[place // LINES % 3]
+    """Draw a line with its own colour and marker. After the last colour both repeat, with another dash pattern."""
+    colour, marker = COLOURS[place % MAX_LINES], MARKERS[place % MAX_LINES]
+    dash = ("-", "--", ":")[place // MAX_LINES % 3]
     (drawn,) = axes.plot(
         line.x, line.y, dash, color=colour, marker=marker, markersize=4.5, linewidth=1.3, markevery=5 if crowded else 1
     )
     return drawn
 
 
-def _name_points(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
-    """Each label where it touches no label and no point, if there is such a place; else where it touches least."""
+def _label_points(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
+    """Place each label where it overlaps no other label or point, or else where the overlap is smallest."""
     axes.margins(0.2, 0.12)
     figure.draw_without_rendering()
     frame = axes.get_window_extent()
-    taken = [_around(*axes.transData.transform((line.x[0], line.y[0]))) for line in lines]
+    taken = [_marker_box(*axes.transData.transform((line.x[0], line.y[0]))) for line in lines]
     for line in sorted(lines, key=lambda line: -line.y[0]):
         tried: list[tuple[float, Any, Box]] = []
-        for place in PLACES:
+        for place in LABEL_OFFSETS:
             text = _label(axes, line, place)
             extent = text.get_window_extent()
             box = (extent.x0, extent.y0, extent.x1, extent.y1)
             outside = max(0.0, box[2] - frame.x1) + max(0.0, frame.x0 - box[0])
-            tried.append((sum(_overlap(box, other) for other in taken) + 10 * outside, text, box))
+            tried.append((sum(_overlap_area(box, other) for other in taken) + 10 * outside, text, box))
             if tried[-1][0] == 0:
                 break
         best = min(tried, key=lambda one: one[0])
@@ -162,19 +162,19 @@ def _name_points(figure: Figure, axes: Axes, lines: Sequence[Line]) -> None:
 def _label(axes: Axes, line: Line, place: tuple[int, int, str]) -> Any:
     *offset, side = place
     where: dict[str, Any] = {"xytext": offset, "textcoords": "offset points", "ha": side, "va": "center"}
-    if max(map(abs, offset)) > NEAR:
+    if max(map(abs, offset)) > CONNECTOR_DISTANCE:
         where["arrowprops"] = {"arrowstyle": "-", "color": INK, "alpha": 0.35, "linewidth": 0.6}
     return axes.annotate(line.label, (line.x[0], line.y[0]), fontsize=8, **where)
 
 
-def _around(x: float, y: float, half: float = 4) -> Box:
+def _marker_box(x: float, y: float, half: float = 4) -> Box:
     return x - half, y - half, x + half, y + half
 
 
-def _overlap(one: Box, other: Box) -> float:
-    """Common area of two boxes."""
+def _overlap_area(one: Box, other: Box) -> float:
+    """Area of the intersection of two boxes."""
     wide, high = (min(one[i + 2], other[i + 2]) - max(one[i], other[i]) for i in (0, 1))
     return wide * high if wide > 0 and high > 0 else 0.0
 
 
-assert len(COLOURS) == len(MARKERS) == LINES
+assert len(COLOURS) == len(MARKERS) == MAX_LINES

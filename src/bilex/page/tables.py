@@ -1,16 +1,16 @@
-"""Tables as values; `markup` writes them in Markdown, LaTeX, CSV and HTML."""
+"""Tables as data. `markup` writes them as Markdown, LaTeX, CSV and HTML."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-NONE = "-"
+EMPTY = "-"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in one place of a table."""
+    """One cell of a table."""
 
     text: str
     bold: bool = False
@@ -19,7 +19,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """A row; one beside ours, such as published figures, is set apart."""
+    """A row. beside: it holds figures for comparison, such as published ones, and is set in italics."""
 
     entries: tuple[Entry, ...]
     beside: bool = False
@@ -27,7 +27,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: columns of text first, the others numbers."""
+    """A table. The first `left` columns are text, the others are numbers."""
 
     name: str
     title: str
@@ -38,5 +38,5 @@ class Table:
 
 
 def row(*entries: Any) -> Row:
-    """A row of texts, numbers and entries."""
+    """A row from texts, numbers and entries."""
     return Row(tuple(entry if isinstance(entry, Entry) else Entry(str(entry)) for entry in entries))

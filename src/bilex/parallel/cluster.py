@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bilex.data.folder import data_folder
-from bilex.errors import ClusterError, MissingExtraError, described
-from bilex.storage.files import replacing, sha256
+from bilex.errors import ClusterError, MissingExtraError, error_with_type
+from bilex.storage.files import atomic_write, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -84,7 +84,7 @@ class Cluster:
         try:
             return self._ray.get(ready)
         except self._ray.exceptions.RayTaskError as error:
-            return ClusterError(f"it failed where it was run: {described(error.cause)}")
+            return ClusterError(f"it failed where it was run: {error_with_type(error.cause)}")
         except self._ray.exceptions.RayError as error:
             reason = str(error).strip().split("\n")[-1]
             return ClusterError(f"the cluster lost it {1 + RETRIES} times, or could not begin it: {reason}")
@@ -165,6 +165,6 @@ def _there(key: str, path: Path, reference: Any) -> Path:
     copy = data_folder() / "tables" / f"{key}{path.suffix}"
     if not copy.is_file():
         copy.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(copy) as temporary:
+        with atomic_write(copy) as temporary:
             temporary.write_bytes(import_ray().get(reference))
     return copy

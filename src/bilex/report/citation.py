@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex import __version__
-from bilex.storage.files import bare_name
+from bilex.storage.files import file_name
 
 if TYPE_CHECKING:
     from bilex.data.catalog import Kind
@@ -30,7 +30,7 @@ def citations(method: type[Method] | None) -> list[str]:
 
 def licences(files: dict[str, str | None]) -> list[tuple[str, str, str, str]]:
     """For each part of a run that came from a file: the part, the file's name, its licence, what to cite for it."""
-    return [(part, bare_name(file), *_licence(part, Path(file))) for part, file in files.items() if file is not None]
+    return [(part, file_name(file), *_licence(part, Path(file))) for part, file in files.items() if file is not None]
 
 
 def input_files(inputs: dict[str, Any]) -> dict[str, str | None]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bilex.page.tables import NONE, Row, Table, row
+from bilex.page.tables import EMPTY, Row, Table, row
 from bilex.report.citation import licences
 from bilex.report.figures import mrr_interval, p_at_1_interval
-from bilex.storage.files import bare_name
+from bilex.storage.files import file_name
 from bilex.storage.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def files_table(inputs: dict[str, Any]) -> Table:
     """Files by name and hash, not by folder."""
     parts = {part: inputs.get(part) or {} for part in ("source", "target", "train", "dev")}
     rows = [
-        row(part, bare_name(d["file"]), (d["sha256"] or "unknown")[:HASH_DIGITS])
+        row(part, file_name(d["file"]), (d["sha256"] or "unknown")[:HASH_DIGITS])
         for part, d in parts.items()
         if d.get("file")
     ]
@@ -180,7 +180,7 @@ def _dictionary(part: str, described: dict[str, Any], used: int) -> Row:
 
 
 def _file(described: dict[str, Any]) -> str:
-    return bare_name(described["file"]) if described.get("file") else NONE
+    return file_name(described["file"]) if described.get("file") else EMPTY
 
 
 def _show(found: Interval, digits: int = 1) -> str:
@@ -188,4 +188,4 @@ def _show(found: Interval, digits: int = 1) -> str:
 
 
 def _examples(words: Sequence[str]) -> str:
-    return (", ".join(words[:MISSING]) + (", ..." if len(words) > MISSING else "")) or NONE
+    return (", ".join(words[:MISSING]) + (", ..." if len(words) > MISSING else "")) or EMPTY

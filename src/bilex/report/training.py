@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bilex.page.charts import LINES, Chart, Line, points_of
+from bilex.page.charts import MAX_LINES, Chart, Line, points_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def _lines(step: str, name: str, records: Sequence[Record]) -> tuple[Line, ...]:
             lines.append((label, {}))
         lines[-1][1][at] = value
     drawn = [(label, points) for label, points in lines if len(points) > 1 and len(set(points.values())) > 1]
-    return tuple(Line(label, *points_of(points)) for label, points in drawn[-LINES:])
+    return tuple(Line(label, *points_of(points)) for label, points in drawn[-MAX_LINES:])
 
 
 def _label(step: str, record: Record) -> str:

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from bilex.run.files import CACHE, DESCRIPTION
 from bilex.storage.array_file import read_arrays, write_arrays
 from bilex.storage.array_form import check_arrays
-from bilex.storage.disk import require_regular
+from bilex.storage.disk import require_regular_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,6 @@ class Cache:
 def _identity(description: Path) -> str:
     """What one run has and no other: its alignment.json names the hashes of its files."""
     with contextlib.suppress(OSError):
-        require_regular(description)
+        require_regular_file(description)
         return hashlib.sha256(description.read_bytes()).hexdigest()
     return ""

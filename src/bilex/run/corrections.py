@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bilex.errors import ExplorerError, LexiconError
-from bilex.io.dictionary import written_line
+from bilex.io.dictionary import format_line
 from bilex.run.decision_file import can_be_written, check_place, check_tables, connect, reading_row
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def checked(decision: Decision) -> Decision:
     for word in (decision.source, decision.suggestion, *decision.targets):
         if len(word) > LONGEST:
             raise LexiconError(f"found a word of {len(word):,} characters; at most {LONGEST} are kept")
-        written_line(1, word)
+        format_line(1, word)
     if len(decision.note) > LONGEST_NOTE:
         raise LexiconError(f"found a note of {len(decision.note):,} characters; at most {LONGEST_NOTE:,} are kept")
     return decision

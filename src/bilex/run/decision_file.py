@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from bilex.errors import ExplorerError, LexiconError
 from bilex.run.files import DESCRIPTION
-from bilex.storage.disk import special
-from bilex.storage.inside import check_inside
-from bilex.storage.strict_json import check_form
+from bilex.storage.disk import file_kind
+from bilex.storage.strict_json import check_type
+from bilex.storage.symlinks import check_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ def check_place(path: Path) -> None:
     """Refuse what would be waited for, and in the folder of a run links that leave it: nothing is written there."""
     if (path.parent / DESCRIPTION).exists():
         check_inside(path.parent, [path])
-    if path.exists() and (found := special(path)) is not None:
+    if path.exists() and (found := file_kind(path)) is not None:
         raise ExplorerError(f"{path}: this is {found}, needed a file; name another for the corrections")
 
 
@@ -65,7 +65,7 @@ def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:
 def reading_row(path: Path, number: int, *fields: Any) -> Iterator[None]:
     """Refuse a row whose fields are not those of `Row`, or of which a LexiconError or ValueError is raised inside."""
     try:
-        check_form(dict(zip(Row.__annotations__, fields, strict=True)), Row)
+        check_type(dict(zip(Row.__annotations__, fields, strict=True)), Row)
         yield
     except (LexiconError, ValueError) as error:
         raise ExplorerError(

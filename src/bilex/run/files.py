@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import AlignmentError
 from bilex.storage.files import sha256
-from bilex.storage.inside import check_inside
+from bilex.storage.symlinks import check_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

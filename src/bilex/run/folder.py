@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
-from bilex.errors import AlignmentError, SettingsError, TableError, reason
+from bilex.errors import AlignmentError, SettingsError, TableError, error_text
 from bilex.lexicon import Lexicon
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
@@ -31,9 +31,9 @@ from bilex.run.given import given_pairs
 from bilex.run.replaceable import check_replaceable
 from bilex.storage.array_file import read_arrays
 from bilex.storage.array_form import all_finite
-from bilex.storage.disk import why
-from bilex.storage.files import replacing_folder
-from bilex.storage.strict_json import check_form, read_json, to_json
+from bilex.storage.disk import describe_os_error
+from bilex.storage.files import atomic_folder
+from bilex.storage.strict_json import check_type, read_json, to_json
 from bilex.table import EmbeddingTable
 from bilex.text.printable import printable
 from bilex.training.trace import Trace
@@ -71,14 +71,14 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
         **alignment.provenance,
     }
     try:
-        check_form(description, Description)
+        check_type(description, Description)
     except ValueError as error:
         raise AlignmentError(
             f"{path}: cannot be written, for it could not be opened again (its provenance: {error}); align again"
         ) from error
     try:
         may_replace = (lambda aside: check_replaceable(path, aside)) if replace else None
-        with replacing_folder(path, may_replace=may_replace) as folder:
+        with atomic_folder(path, may_replace=may_replace) as folder:
             (folder / MAPPING).write_bytes(to_bytes({name: _plain(a) for name, a in arrays.items()}))
             alignment.source.write(folder / "source.safetensors")
             alignment.target.write(folder / "target.safetensors")
@@ -91,7 +91,7 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
             (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
     except (OSError, SafetensorError, TableError) as error:
         system = error if isinstance(error, OSError) else error.__cause__
-        reason = why(system) if isinstance(system, OSError) else error
+        reason = describe_os_error(system) if isinstance(system, OSError) else error
         raise AlignmentError(f"{path}: cannot be written: {reason}; no run was left behind") from error
 
 
@@ -127,7 +127,7 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
             folder=path,
         )
     except OSError as error:
-        raise AlignmentError(f"{error.filename or path}: cannot be read: {reason(error)}; {AGAIN}") from error
+        raise AlignmentError(f"{error.filename or path}: cannot be read: {error_text(error)}; {AGAIN}") from error
     _probe(opened, path / MAPPING)
     return opened
 
@@ -142,11 +142,11 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
             raise AlignmentError(f"{path}: this is no run folder (it has no {DESCRIPTION}); make one with `align`")
         found = read_json(file)
     except (OSError, ValueError) as error:
-        raise AlignmentError(f"{file}: cannot be read: {reason(error)}; align again") from error
+        raise AlignmentError(f"{file}: cannot be read: {error_text(error)}; align again") from error
     if not isinstance(found, dict) or any(found.get(name) != value for name, value in FORMAT.items()):
         raise AlignmentError(f"{file}: not a run folder that this version of bilex can open; update bilex")
     try:
-        check_form(found, Description)
+        check_type(found, Description)
     except ValueError as error:
         raise AlignmentError(f"{file}: damaged: {error}; align again") from error
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bilex.errors import AlignmentError, reason
-from bilex.storage.disk import why
-from bilex.storage.files import replacing
-from bilex.storage.strict_json import check_form, from_json, read_json, to_json
+from bilex.errors import AlignmentError, error_text
+from bilex.storage.disk import describe_os_error
+from bilex.storage.files import atomic_write
+from bilex.storage.strict_json import check_type, from_json, read_json, to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,10 +20,12 @@ def begin(folder: Path, description: dict[str, Any]) -> None:
     text = to_json(description, indent=2)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / INPUTS) as temporary:
+        with atomic_write(folder / INPUTS) as temporary:
             temporary.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise AlignmentError(f"{folder}: cannot be written: {why(error, 'choose another folder')}") from error
+        raise AlignmentError(
+            f"{folder}: cannot be written: {describe_os_error(error, 'choose another folder')}"
+        ) from error
 
 
 def read(path: Path, *, again: str) -> dict[str, Any]:
@@ -32,10 +34,10 @@ def read(path: Path, *, again: str) -> dict[str, Any]:
 
     try:
         found: dict[str, Any] = read_json(path)
-        check_form(found, Inputs)
+        check_type(found, Inputs)
     except (OSError, ValueError) as error:
         raise AlignmentError(
-            f"{path}: cannot be read: {reason(error)}; remove {path.parent} and {again} again"
+            f"{path}: cannot be read: {error_text(error)}; remove {path.parent} and {again} again"
         ) from error
     return found
 

@@ -1,1 +1,1 @@
-"""Settings: fields of frozen dataclasses, the ranges worth searching, and settings files."""
+"""Settings of methods: fields of frozen dataclasses, search spaces for tuning, and settings files."""

@@ -1,4 +1,4 @@
-"""Settings are fields of frozen dataclasses; this turns text from a command line into them, with clear refusals."""
+"""Settings are fields of frozen dataclasses. Here text from the command line becomes field values, or a clear error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Settings = TypeVar("Settings")
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """Values of a setting to search among."""
+    """A finite set of values to search."""
 
     values: tuple[Any, ...]
 
@@ -29,7 +29,7 @@ class Choice:
 
     @property
     def size(self) -> int | None:
-        """How many there are."""
+        """Number of values."""
         return len(self.values)
 
     def __str__(self) -> str:
@@ -38,9 +38,9 @@ class Choice:
 
 @dataclasses.dataclass(frozen=True)
 class Range:
-    """Numbers of a setting to search among, both ends included; whole ones only, if the ends are.
+    """A range of numbers to search, both ends included. Only integers if both ends are integers.
 
-    log: each order of magnitude is as likely as the next; step: only low, low + step and so on.
+    log: sample on a log scale. step: only low, low + step, low + 2 step and so on.
     """
 
     low: float
@@ -54,12 +54,12 @@ class Range:
 
     @property
     def whole(self) -> bool:
-        """Whether these are whole numbers."""
+        """Whether the values are integers."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
     @property
     def size(self) -> int | None:
-        """How many there are; None: no end of them."""
+        """Number of values, or None for a continuous range."""
         step = self.step or (1 if self.whole else None)
         return None if step is None else round((self.high - self.low) / step) + 1
 
@@ -69,17 +69,17 @@ class Range:
 
 
 SearchSpace = dict[str, Choice | Range]
-"""What is worth searching of a method's settings, by name."""
+"""The settings of a method that are worth searching, by name."""
 
 
-def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: Iterable[str] = ()) -> Settings:
-    """The same settings, but for those given by field name, as texts or as values of Python.
+def update_settings(settings: Settings, given: Mapping[str, Any], *, what: str, others: Iterable[str] = ()) -> Settings:
+    """A copy of the settings with new values for the given fields. Values are texts or Python values.
 
-    The fields of a field that is a dataclass itself are named with a dot, `induction.max_rank`, or given as a dict of
-    their own. `others` are names that may have been meant too, if one is unknown. A field that had another name before
-    can still be given by it, which is a `FutureWarning`: the class says so by `renamed`, a dict from old to new names.
+    A field of a nested dataclass is named with a dot, `induction.max_rank`, or given in a dict of its own. `others` are
+    further names to suggest for an unknown one. A renamed field can still be given by its old name, with a
+    `FutureWarning`: the class attribute `renamed` is a dict from old to new names.
     """
-    kinds, given = field_types(type(settings)), _by_current_names(type(settings), given, what)
+    kinds, given = field_types(type(settings)), _with_current_names(type(settings), given, what)
     values: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
     for key, value in given.items():
@@ -98,33 +98,33 @@ def change(settings: Settings, given: Mapping[str, Any], *, what: str, others: I
         value = values.get(name, getattr(settings, name))
         if not dataclasses.is_dataclass(value):
             raise SettingsError(f"{what}: {name} is {value!r} and has no settings of its own ({', '.join(own)})")
-        values[name] = change(value, own, what=f"{what}: {name}")
+        values[name] = update_settings(value, own, what=f"{what}: {name}")
     return dataclasses.replace(settings, **values)  # type: ignore[type-var]
 
 
 def field_types(cls: type) -> dict[str, Any]:
-    """The types of a dataclass's fields by name."""
+    """The field types of a dataclass by name."""
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
 def current_name(settings: Any, name: str) -> str:
-    """The name that a setting has now, from one that it has or had; `induction.sure` is `induction.confidence`."""
+    """The current name of a setting from its current or an old name: `induction.confidence` for `induction.sure`."""
     own, dot, rest = name.partition(".")
-    own = _renamed(type(settings)).get(own, own)
+    own = _renamed_fields(type(settings)).get(own, own)
     return own + dot + (current_name(getattr(settings, own, None), rest) if dot else "")
 
 
 def original_names(cls: type) -> dict[str, str]:
-    """The first name of every field of a dataclass that has been renamed, by its name now.
+    """The original name of every renamed field of a dataclass, by its current name.
 
-    What was hashed or written down under the first names is found again by them.
+    Hashes and files that were made with the original names stay valid.
     """
-    return {new: old for old, new in reversed(_renamed(cls).items())}
+    return {new: old for old, new in reversed(_renamed_fields(cls).items())}
 
 
 def convert(value: Any, kind: Any) -> Any:
-    """A value of the type from its text or from a value of Python; ValueError says what was needed."""
+    """A value of the type, from a text or a Python value. ValueError says what was needed."""
     if isinstance(value, str) or not dataclasses.is_dataclass(value):
         return parse(to_text(value), kind)
     kinds = tuple(part for part in (kind, *get_args(kind)) if isinstance(part, type))
@@ -134,7 +134,7 @@ def convert(value: Any, kind: Any) -> Any:
 
 
 def parse(text: str, kind: Any) -> Any:
-    """A value of the type from its text; ValueError says what was needed."""
+    """A value of the type, from its text. ValueError says what was needed."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return _parse_union(text, args)
@@ -161,7 +161,7 @@ def to_text(value: Any) -> str:
 
 
 def describe(kind: Any) -> str:
-    """A type as people write it: `int`, `float or none`, `linear|tanh`."""
+    """A type as help texts show it: `int`, `float or none`, `linear|tanh`."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return " or ".join("none" if part is types.NoneType else describe(part) for part in args)
@@ -174,32 +174,32 @@ def describe(kind: Any) -> str:
     return getattr(kind, "__name__", str(kind))
 
 
-def check_at_least_one(**numbers: int | None) -> None:
-    """Refuse numbers below 1; none given is fine."""
+def check_positive(**numbers: int | None) -> None:
+    """Refuse numbers below 1. None is accepted."""
     for name, number in numbers.items():
         if number is not None and number < 1:
             raise SettingsError(f"{name}={number}: needed a whole number of at least 1")
 
 
-def _renamed(cls: type) -> dict[str, str]:
-    """Old names of fields and the names that they have now; oldest first."""
+def _renamed_fields(cls: type) -> dict[str, str]:
+    """Current names of renamed fields by old name, oldest first."""
     return getattr(cls, "renamed", {})
 
 
-def _by_current_names(cls: type, given: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """Settings by the names that they have now, with a warning for each old name."""
-    found: dict[str, Any] = {}
+def _with_current_names(cls: type, given: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The given settings by current name, with a warning for each old name."""
+    result: dict[str, Any] = {}
     for key, value in given.items():
         old, dot, rest = key.partition(".")
-        new = _renamed(cls).get(old, old)
+        new = _renamed_fields(cls).get(old, old)
         if new != old:
             if any(other.partition(".")[0] == new for other in given):
                 raise SettingsError(f"{what}: {old} and {new} are the same setting; leave out {old}, its old name")
             warnings.warn(
                 f"{what}: the setting {old} is now called {new}; write {new}=...", FutureWarning, stacklevel=3
             )
-        found[new + dot + rest] = value
-    return found
+        result[new + dot + rest] = value
+    return result
 
 
 def _parse_number(text: str, kind: type[int] | type[float]) -> int | float:

@@ -1,4 +1,4 @@
-"""A method and its settings in a TOML file: what `bilex tune` writes and `bilex align --settings` reads.
+"""A method and its settings in a TOML file. `bilex tune` writes it, `bilex align --settings` reads it.
 
 method = "ridge"
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bilex.errors import SettingsError
 from bilex.settings.fields import to_text
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 from bilex.storage.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 
 
 class MethodSettings(NamedTuple):
-    """A method by name, and settings of it as texts."""
+    """The name of a method, and its settings as texts."""
 
     method: str
     settings: dict[str, str]
 
 
 def write_settings(path: Path, chosen: MethodSettings, *, comments: Sequence[str] = ()) -> None:
-    """Write the file, with lines for people on top."""
+    """Write the file, with comments at the top."""
     lines = [*(f"# {comment}" for comment in comments), f"method = {_quoted(chosen.method)}", "", "[settings]"]
     lines += [f"{_key(name)} = {_quoted(text)}" for name, text in chosen.settings.items()]
-    with replacing(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def read_settings(path: Path) -> MethodSettings:
-    """Read the file; numbers, true, false and lists may stand there without quotes."""
+    """Read the file. Numbers, true, false and lists need no quotes."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{path}: cannot be read: {error}; needed a file such as bilex tune writes") from error
+        raise SettingsError(f"{path}: cannot be read: {error}; needed a file as written by bilex tune") from error
     method, settings = found.get("method"), found.get("settings", {})
     if not isinstance(method, str) or not isinstance(settings, dict) or found.keys() - {"method", "settings"}:
         raise SettingsError(
@@ -58,7 +58,7 @@ def _text(path: Path, name: str, value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    """A dot in a bare key would begin a table."""
+    """A TOML key. It is quoted if needed, since a dot in a bare key would begin a table."""
     return name if name.isidentifier() and name.isascii() else _quoted(name)
 
 

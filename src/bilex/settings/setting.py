@@ -1,4 +1,4 @@
-"""The settings of a method one by one: what each is for, its default, its type, and the range worth searching."""
+"""The settings of a method one by one: name, type, default, description, and the range worth searching."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What there is to know of a setting."""
+    """One setting of a method."""
 
     name: str
-    """A dot leads to the settings of a setting: `induction.max_rank`."""
+    """Fields of a nested dataclass are named with a dot: `induction.max_rank`."""
     type: str
     default: Any
-    """As it is given in text; a method by its name."""
+    """As a user would write it. A method is given by its name."""
     description: str
     range: Choice | Range | None = None
-    """What `bilex tune` searches; none: it leaves the default."""
+    """The values that `bilex tune` searches. None: it keeps the default."""
 
     def to_json(self) -> dict[str, Any]:
-        """In plain values."""
+        """Plain values, ready for `json.dumps`."""
         return dataclasses.asdict(self)
 
 
 def list_settings(given: Any, search_space: SearchSpace | None = None, prefix: str = "") -> Iterator[Setting]:
-    """The fields of a method, or of a part of one, and theirs; of an inner method those that are not its defaults."""
+    """The fields of a method and of its nested dataclasses. Of an inner method, only changed fields."""
     cls: type = type(given)
     ranges = search_space or {}
     kinds, descriptions = field_types(cls), field_descriptions(cls)
@@ -59,18 +59,18 @@ def list_settings(given: Any, search_space: SearchSpace | None = None, prefix: s
 
 @cache
 def field_descriptions(cls: type) -> dict[str, str]:
-    """The text literal below each field of a dataclass, in one line; that of a base if the class itself has none."""
-    found: dict[str, str] = {}
+    """The docstring below each field of a dataclass, in one line. Descriptions of base classes are inherited."""
+    descriptions: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if dataclasses.is_dataclass(base):
-            found |= _own_descriptions(base)
-    return found
+            descriptions |= _own_descriptions(base)
+    return descriptions
 
 
 def _own_descriptions(cls: type) -> dict[str, str]:
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError):  # it was typed into a prompt, or there is only its bytecode
+    except (OSError, TypeError):  # no source: the class was typed into a prompt, or only its bytecode exists
         return {}
     body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef))
     return {

@@ -1,1 +1,1 @@
-"""Files on disk: whole or not at all, locked, checked, without pickle."""
+"""Files on disk: atomic writes, locks, checksums, strict JSON, and arrays without pickle."""

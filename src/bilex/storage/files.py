@@ -1,7 +1,7 @@
-"""Files and folders are written whole or not at all, and known by their hash.
+"""Atomic writes of files and folders, and file hashes.
 
-What is being written has a name of its own, `.NAME.RANDOM.tmp`, beside its place, and is locked. So one that nobody has
-locked is left over from a process that was killed; whoever writes to the same place next removes it.
+A file is first written to a locked temporary file `.NAME.RANDOM.tmp` in the same folder, then renamed. A temporary file
+without a lock is left over from a killed process. The next write to the same path removes it.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from bilex.errors import BilexError
-from bilex.storage.disk import TEMPORARY, naming
+from bilex.storage.disk import TEMPORARY_SUFFIX, with_file_name
 from bilex.storage.lock import CannotLockError, try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_LOCKABLE = sys.platform != "win32"
-"""Windows could neither write to nor rename what is locked."""
+_CAN_LOCK_OPEN_FILES = sys.platform != "win32"
+"""False on Windows, which can neither write to nor rename a locked file."""
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` to write to; renamed to `path` at the end, removed on any error."""
-    with naming(path), _temporary(path, lambda made: made.touch(exist_ok=False)) as temporary:
+def atomic_write(path: Path) -> Iterator[Path]:
+    """A temporary file to write to. It is renamed to `path` at the end, and removed on any error."""
+    with with_file_name(path), _locked_temporary(path, lambda made: made.touch(exist_ok=False)) as temporary:
         yield temporary
         sync(temporary)
         temporary.replace(path)
@@ -40,48 +40,48 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path, *, may_replace: Callable[[Path], None] | None = None) -> Iterator[Path]:
-    """A temporary folder beside `path` to fill; renamed to `path` at the end, removed on any error.
+def atomic_folder(path: Path, *, may_replace: Callable[[Path], None] | None = None) -> Iterator[Path]:
+    """A temporary folder to fill. It is renamed to `path` at the end, and removed on any error.
 
-    `path` must not exist. With `may_replace` it may be a folder: once the new one is whole it is put aside, where
-    nobody looks for it, shown to `may_replace`, which can refuse by an exception, and removed.
+    `path` must not exist unless `may_replace` is given. In that case an old folder is moved aside when the new one is
+    complete. Then `may_replace` is called with it, and may refuse by raising an exception. At last it is removed.
     """
-    with naming(path), _temporary(path, lambda made: made.mkdir(parents=True)) as temporary:
+    with with_file_name(path), _locked_temporary(path, lambda made: made.mkdir(parents=True)) as temporary:
         yield temporary
-        for inside in temporary.rglob("*"):
-            sync(inside)
+        for child in temporary.rglob("*"):
+            sync(child)
         sync(temporary)
-        with _put_aside(path, may_replace) if may_replace and path.is_dir() else contextlib.nullcontext():
+        with _moved_aside(path, may_replace) if may_replace and path.is_dir() else contextlib.nullcontext():
             temporary.rename(path)
             sync(path.parent)
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder, if it is there. It is renamed first: nobody finds half of it."""
+    """Remove a folder if it exists. It is renamed first, so that no other process sees half of it."""
     with contextlib.suppress(OSError):
-        leaving = path.rename(_temporary_name(path))
-        shutil.rmtree(leaving, ignore_errors=True)
+        renamed = path.rename(_temporary_name(path))
+        shutil.rmtree(renamed, ignore_errors=True)
 
 
-def remove_leftovers(path: Path) -> None:
-    """Remove what processes that were killed have left of a file or folder, and nothing that is being written."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}{re.escape(TEMPORARY)}")
+def remove_stale_files(path: Path) -> None:
+    """Remove temporary files that killed processes left beside `path`. Files that are being written are kept."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}{re.escape(TEMPORARY_SUFFIX)}")
     with contextlib.suppress(OSError):
-        left = [found for found in path.parent.iterdir() if pattern.fullmatch(found.name)]
-        for found in left:
-            # Not ours to open, or somebody else was faster.
-            with contextlib.suppress(OSError), _locked(found, otherwise=False) as abandoned:
-                if abandoned:
-                    _remove(found)
+        candidates = [child for child in path.parent.iterdir() if pattern.fullmatch(child.name)]
+        for candidate in candidates:
+            # OSError: no permission to open it, or another process has removed it.
+            with contextlib.suppress(OSError), _locked(candidate, if_unsupported=False) as is_stale:
+                if is_stale:
+                    _remove(candidate)
 
 
 def sync(path: Path) -> None:
-    """Have the contents of a file on disk before it is renamed, or the names in a folder after that."""
+    """Flush a file to disk before it is renamed, or a folder after a rename in it."""
     if path.is_dir():
-        with contextlib.suppress(OSError):  # not every system can, and the files are there already
+        with contextlib.suppress(OSError):  # some systems cannot sync folders; the files themselves are on disk
             _sync(path, os.O_RDONLY)
     elif path.is_file():
-        _sync(path, os.O_RDONLY if _LOCKABLE else os.O_RDWR)
+        _sync(path, os.O_RDONLY if _CAN_LOCK_OPEN_FILES else os.O_RDWR)
 
 
 def sha256(path: Path) -> str:
@@ -91,42 +91,42 @@ def sha256(path: Path) -> str:
 
 
 def require_utf8_name(path: Path) -> None:
-    """Refuse a name that is not UTF-8: a run could be made, and not be opened again."""
+    """Refuse a name that is not UTF-8: a run with this name could be written but not opened again."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
         raise BilexError(
-            f"{path}: the name of this file or of a folder around it is not UTF-8, so that JSON cannot hold it and "
-            "some libraries cannot open it; rename it"
+            f"{path}: the name of this file or of a parent folder is not UTF-8, so JSON cannot hold it and some "
+            "libraries cannot open it; rename it"
         ) from None
 
 
-def bare_name(path: str) -> str:
-    """The name without the folders, which say much about a machine and nothing about the file."""
+def file_name(path: str) -> str:
+    """The name without the folders. Folder names tell much about a machine and nothing about the file."""
     return PureWindowsPath(path).name if "\\" in path else PurePosixPath(path).name
 
 
 @contextmanager
-def _temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """What `make` makes, under a name that nobody else has, locked as long as it is worked on; removed at the end."""
-    remove_leftovers(path)
+def _locked_temporary(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Create a temporary file or folder with `make`. It has a random name, stays locked, and is removed at the end."""
+    remove_stale_files(path)
     while True:
-        made = _temporary_name(path)
-        make(made)
+        temporary = _temporary_name(path)
+        make(temporary)
         try:
-            with _locked(made, otherwise=True) as ours:
-                if ours:
-                    yield made
+            with _locked(temporary, if_unsupported=True) as is_locked:
+                if is_locked:
+                    yield temporary
                     return
         finally:
-            _remove(made)
+            _remove(temporary)
 
 
 @contextmanager
-def _put_aside(path: Path, check: Callable[[Path], None]) -> Iterator[None]:
-    """Have a folder out of the way: removed at the end, put back on any error.
+def _moved_aside(path: Path, check: Callable[[Path], None]) -> Iterator[None]:
+    """Move a folder aside. It is removed at the end, and moved back on any error.
 
-    Should the power be cut right then, a person finds it under a name that says what it is; nothing removes it.
+    After a power failure it stays under the name NAME.replaced-RANDOM, where a person can find it. Nothing removes it.
     """
     aside = path.rename(path.with_name(f"{path.name}.replaced-{secrets.token_hex(4)}"))
     try:
@@ -139,14 +139,14 @@ def _put_aside(path: Path, check: Callable[[Path], None]) -> Iterator[None]:
 
 
 def _temporary_name(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
 
 
 @contextmanager
-def _locked(path: Path, *, otherwise: bool) -> Iterator[bool]:
-    """Whether a file or folder could be locked, until the end; `otherwise` where nothing can be."""
-    if not _LOCKABLE:
-        yield otherwise
+def _locked(path: Path, *, if_unsupported: bool) -> Iterator[bool]:
+    """Lock a file or folder, and yield whether that worked; `if_unsupported` if the system has no locks for it."""
+    if not _CAN_LOCK_OPEN_FILES:
+        yield if_unsupported
         return
     try:
         descriptor = os.open(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | os.O_NOFOLLOW)
@@ -157,10 +157,10 @@ def _locked(path: Path, *, otherwise: bool) -> Iterator[bool]:
         return
     try:
         try:
-            ours = try_lock(descriptor, path)
+            is_locked = try_lock(descriptor, path)
         except CannotLockError:
-            ours = otherwise
-        yield ours
+            is_locked = if_unsupported
+        yield is_locked
     finally:
         os.close(descriptor)
 

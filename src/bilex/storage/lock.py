@@ -1,4 +1,4 @@
-"""Locks between processes. The system gives a lock back when its process ends, however it ends: none is ever stale."""
+"""Locks between processes. The operating system releases a lock when its process ends, so no lock is ever stale."""
 
 from __future__ import annotations
 
@@ -19,83 +19,85 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-LOCK = ".lock"
-"""The file that is locked in a folder on which one process works at a time."""
-INTERVAL = 0.5
-"""Seconds between two tries to take a lock."""
-_MODE = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+LOCK_FILE = ".lock"
+"""Name of the lock file in a folder that only one process may use at a time."""
+RETRY_INTERVAL = 0.5
+"""Seconds between two attempts to acquire a lock."""
+_OPEN_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
 @contextmanager
-def waited_for(
+def wait_for_lock(
     path: Path, on_wait: Callable[[str], None], wait: Callable[[float], None] = time.sleep
 ) -> Iterator[None]:
-    """Hold the lock on a file, which is made for it and removed after it.
+    """Hold the lock on a file. The file is created if needed, and removed at the end.
 
-    If another process has it, `on_wait` is told once which one, and it is waited for.
+    If another process holds the lock, wait for it. `on_wait` is called once with the name of that process.
     """
-    told = False
-    while (lock := _take(path)) is None:
-        if not told:
-            on_wait(owner(path))
-        told = True
-        wait(INTERVAL)
-    with _held(lock, path):
+    notified = False
+    while (lock := _acquire(path)) is None:
+        if not notified:
+            on_wait(lock_owner(path))
+        notified = True
+        wait(RETRY_INTERVAL)
+    with _release_at_end(lock, path):
         yield
 
 
 @contextmanager
-def only_one(path: Path) -> Iterator[None]:
-    """The same without waiting: LockError if another process has it. Where files cannot be locked, nobody is kept out.
+def exclusive_lock(path: Path) -> Iterator[None]:
+    """Hold the lock on a file, or raise LockError if another process holds it.
 
-    The folder of the file may be renamed or removed in between.
+    On file systems without locks nothing is locked. The folder of the file may be renamed or removed meanwhile.
     """
     try:
-        lock = _take(path)
+        lock = _acquire(path)
     except CannotLockError:
         yield
         return
     if lock is None:
-        raise LockError(f"{path.parent}: {owner(path)} is at work there; wait for it, or choose another folder")
-    with _held(lock, path):
+        raise LockError(
+            f"{path.parent}: {lock_owner(path)} is using this folder; wait for it, or choose another folder"
+        )
+    with _release_at_end(lock, path):
         yield
 
 
 class CannotLockError(OSError):
-    """The file system has no locks, as some network file systems."""
+    """The file system does not support locks. Some network file systems do not."""
 
 
-def owner(path: Path) -> str:
-    """Which process has the lock on a file, as far as it has said so."""
+def lock_owner(path: Path) -> str:
+    """The process that holds the lock, as the lock file says, or "another process"."""
     try:
-        found = read_json(path)
-        told = f"process {found['process']:d} on {found['host']} (since {found['since']})"
+        content = read_json(path)
+        owner = f"process {content['process']:d} on {content['host']} (since {content['since']})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
-    return told if told.isprintable() else "another process"
+    return owner if owner.isprintable() else "another process"
 
 
 def try_lock(descriptor: int, path: Path) -> bool:
-    """Lock an open file or folder, unless another process has it, or has taken it away from `path` in the meantime."""
+    """Lock an open file or folder. False if another process holds the lock, or has moved the file away from `path`."""
     try:
-        return lock_descriptor(descriptor, blocking=False) and _is_at(descriptor, path)
+        return lock_descriptor(descriptor, blocking=False) and _is_same_file(descriptor, path)
     except OSError as error:
         raise CannotLockError(error.errno, error.strerror, str(path)) from error
 
 
-def _take(path: Path) -> int | None:
-    """A descriptor of the locked file, which says who has it; none if another process has the lock."""
+def _acquire(path: Path) -> int | None:
+    """A descriptor of the locked file, or None if another process holds the lock."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            descriptor = os.open(path, _MODE, 0o666)
-        except FileNotFoundError:  # the folder was removed that very moment
+            descriptor = os.open(path, _OPEN_FLAGS, 0o666)
+        except FileNotFoundError:  # the folder was removed at the same moment
             continue
         try:
             if try_lock(descriptor, path):
-                _sign(descriptor)
+                _write_owner(descriptor)
                 return descriptor
-            removed = not _is_at(descriptor, path)
+            removed = not _is_same_file(descriptor, path)
         except BaseException:
             os.close(descriptor)
             raise
@@ -105,26 +107,26 @@ def _take(path: Path) -> int | None:
 
 
 @contextmanager
-def _held(descriptor: int, path: Path) -> Iterator[None]:
+def _release_at_end(descriptor: int, path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # Windows does not remove what is open
-            if _is_at(descriptor, path):
+        with contextlib.suppress(OSError):  # Windows cannot remove an open file
+            if _is_same_file(descriptor, path):
                 path.unlink()
         os.close(descriptor)
 
 
-def _is_at(descriptor: int, path: Path) -> bool:
+def _is_same_file(descriptor: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat(follow_symlinks=False))
     except FileNotFoundError:
         return False
 
 
-def _sign(descriptor: int) -> None:
+def _write_owner(descriptor: int) -> None:
     since = datetime.now().astimezone().isoformat(" ", timespec="seconds")
     text = to_json({"process": os.getpid(), "host": socket.gethostname(), "since": since})
-    with contextlib.suppress(OSError):  # it is only told to people
+    with contextlib.suppress(OSError):  # only used in messages
         os.truncate(descriptor, 0)
         os.write(descriptor, text.encode())

@@ -1,1 +1,1 @@
-"""Words and names as they are given, shown and suggested."""
+"""Words and names: checked when given, escaped when shown, suggested when mistyped."""

@@ -6,11 +6,11 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from bilex.errors import AlignmentError, CheckpointError, described, reason
+from bilex.errors import AlignmentError, CheckpointError, error_text, error_with_type
 from bilex.storage.array_file import read_arrays, write_arrays
-from bilex.storage.disk import why
-from bilex.storage.inside import check_inside
-from bilex.storage.strict_json import check_form, from_json, to_json
+from bilex.storage.disk import describe_os_error
+from bilex.storage.strict_json import check_type, from_json, to_json
+from bilex.storage.symlinks import check_inside
 from bilex.training.trace import Record
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class State(NamedTuple):
         except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
             name, folder = (self.file, self.file.parent) if self.file else ("the checkpoint", "it")
             raise CheckpointError(
-                f"{name}: damaged, or of another method ({described(error)}); remove {folder} and align again"
+                f"{name}: damaged, or of another method ({error_with_type(error)}); remove {folder} and align again"
             ) from error
 
 
@@ -71,7 +71,10 @@ class Checkpoint:
             write_arrays(self._folder / CHECKPOINT, arrays, notes)
         except OSError as error:
             if not self._warned:
-                self._warn(f"{error.filename}: {why(error)}; until then an interruption loses what is being learnt")
+                self._warn(
+                    f"{error.filename}: {describe_os_error(error)}; until then an interruption loses what is "
+                    "being learnt"
+                )
             self._warned = True
         else:
             self.last, self._warned = values, False
@@ -84,11 +87,11 @@ class Checkpoint:
             check_inside(self._folder, [path])
             arrays, notes = read_arrays(path)
             records, values = (from_json(notes[name]) for name in ("records", "values"))
-            check_form(records, list[Record])
-            check_form(values, Record)
+            check_type(records, list[Record])
+            check_type(values, Record)
         except (AlignmentError, OSError, ValueError, KeyError) as error:
             raise CheckpointError(
-                f"{path}: cannot be read: {reason(error)}; remove {self._folder} and align again"
+                f"{path}: cannot be read: {error_text(error)}; remove {self._folder} and align again"
             ) from error
         trace.records[:], self.last = records, values
         return State(arrays, dict(values), path)

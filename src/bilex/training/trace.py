@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bilex.errors import AlignmentError, reason
-from bilex.storage.strict_json import check_form, from_json, to_json
+from bilex.errors import AlignmentError, error_text
+from bilex.storage.strict_json import check_type, from_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,11 +77,11 @@ class Trace:
         try:
             lines = path.read_bytes().decode().split("\n")
         except (OSError, ValueError) as error:
-            raise AlignmentError(f"{path}: cannot be read: {reason(error)}; align again") from error
+            raise AlignmentError(f"{path}: cannot be read: {error_text(error)}; align again") from error
         for number, line in enumerate(lines[: -1 if lines[-1] == "" else None], 1):
             try:
                 trace.records.append(from_json(line))
-                check_form(trace.records[-1], Record)
+                check_type(trace.records[-1], Record)
             except ValueError as error:
                 raise AlignmentError(f"{path}, line {number}: damaged: {error}; align again") from error
         return trace

@@ -13,7 +13,7 @@ import torch
 from bilex.errors import ClusterError
 from bilex.parallel.cluster import Work, connected
 from bilex.parallel.process import side_by_side
-from bilex.storage.disk import require_room
+from bilex.storage.disk import require_disk_space
 from bilex.tune.input_files import Packed
 from bilex.tune.search import one_after_another
 from bilex.tune.trial_process import TrialProcess, run_on_node
@@ -111,7 +111,7 @@ class Batches(NamedTuple):
 def _packed(inputs: Inputs, given: Mapping[str, str], folder: Path) -> Iterator[Packed]:
     place = folder / PARTIAL
     shutil.rmtree(place, ignore_errors=True)  # of a search that was killed
-    require_room(folder, inputs.least_bytes, "a copy of the tables, for trials side by side,")
+    require_disk_space(folder, inputs.least_bytes, "a copy of the tables, for trials side by side,")
     try:
         yield Packed.write(inputs, given, place)
     finally:

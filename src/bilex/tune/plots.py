@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from bilex.errors import MissingExtraError
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 from bilex.tune.space import import_optuna
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _save(path: Path, figure: Any) -> Path:
     """The same bytes from the same trials."""
     import matplotlib as mpl
 
-    with replacing(path) as temporary, mpl.rc_context({"svg.hashsalt": path.name, "svg.fonttype": "none"}):
+    with atomic_write(path) as temporary, mpl.rc_context({"svg.hashsalt": path.name, "svg.fonttype": "none"}):
         figure.savefig(temporary, format="svg", metadata={"Date": None})
     return path
 

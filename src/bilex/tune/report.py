@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bilex.page.markup import csv_text
 from bilex.settings.file import MethodSettings, write_settings
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ def write_report(folder: Path, space: Space, verdict: Verdict, outcomes: Sequenc
     chosen = MethodSettings(space.method.name, {**space.given, **verdict.chosen.settings})
     write_settings(folder / BEST, chosen, comments=comments(verdict, len(outcomes)))
     columns = ["trial", "state", "dev_mrr", "dev_p_at_1", "seconds", *space.searched, "error"]
-    with replacing(folder / TRIALS) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+    with atomic_write(folder / TRIALS) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         rows = (_row(outcome) for outcome in outcomes)
         file.write(csv_text(columns, ([row.get(column, "") for column in columns] for row in rows)))
 

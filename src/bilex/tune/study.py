@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import AlignmentError
 from bilex.run.provenance import INPUTS, begin, check_same, read
-from bilex.storage.disk import naming
-from bilex.storage.lock import LOCK, only_one
-from bilex.storage.strict_json import finite
+from bilex.storage.disk import with_file_name
+from bilex.storage.lock import LOCK_FILE, exclusive_lock
+from bilex.storage.strict_json import replace_nonfinite
 from bilex.tune.space import import_optuna
 from bilex.tune.trial import Outcome, Task
 
@@ -43,9 +43,9 @@ def opened(folder: Path, inputs: Inputs, space: Space, *, kind: Kind) -> Iterato
     If no trial has ended in it, there is nothing to go on from, and the folder is removed.
     """
     description = {**inputs.describe(), "search": kind, "space": space.describe()}
-    if folder.exists() and not (folder / INPUTS).is_file() and not (folder / LOCK).exists():
+    if folder.exists() and not (folder / INPUTS).is_file() and not (folder / LOCK_FILE).exists():
         raise AlignmentError(f"{folder}: this is no search folder (it has no {INPUTS}); choose another folder")
-    with only_one(folder / LOCK):
+    with exclusive_lock(folder / LOCK_FILE):
         if not (folder / INPUTS).is_file():
             begin(folder, description)
         check_same(description, read(folder / INPUTS, again="search"), folder)
@@ -66,7 +66,7 @@ class Study:
         self._asked: dict[int, Any] = {}
         self.outcomes: list[Outcome] = []
         try:
-            with naming(file):
+            with with_file_name(file):
                 self._study = self._open()
         except OSError:  # a disk that cannot be written to is no damage
             raise
@@ -85,7 +85,7 @@ class Study:
         while len(tasks) < count and len(self.outcomes) + len(tasks) < self.space.size:
             number = len(self.outcomes) + len(tasks)
             known = [outcome.settings for outcome in self.outcomes] + [task.settings for task in tasks]
-            with naming(self._file):
+            with with_file_name(self._file):
                 settings, self._asked[number] = self._suggest(number, known)
             tasks.append(Task(number=number, settings=settings, pruning_thresholds=self._pruning_thresholds()))
         return tasks
@@ -94,8 +94,8 @@ class Study:
         """Keep what came of a task."""
         trial, states = self._asked.pop(outcome.number), self._optuna.trial.TrialState
         try:
-            with naming(self._file):
-                trial.set_user_attr("outcome", finite(outcome.to_json()))
+            with with_file_name(self._file):
+                trial.set_user_attr("outcome", replace_nonfinite(outcome.to_json()))
                 for epoch, mrr in enumerate(outcome.epochs):
                     trial.report(mrr, epoch)
                 self._study.tell(trial, outcome.mrr, state=_state(outcome, states))
@@ -168,7 +168,7 @@ def _state(outcome: Outcome, states: Any) -> Any:
 
 def _remove(folder: Path) -> None:
     """The beginnings of a search, and nothing that others have put there."""
-    for name in (JOURNAL, INPUTS, LOCK):
+    for name in (JOURNAL, INPUTS, LOCK_FILE):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()

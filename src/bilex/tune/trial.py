@@ -11,8 +11,8 @@ import traceback
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from bilex.errors import BilexError, described
-from bilex.settings.fields import change
+from bilex.errors import BilexError, error_with_type
+from bilex.settings.fields import update_settings
 from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def run_trial(
         return outcome("failed", error=str(error))
     except Exception as error:
         traceback.print_exc()
-        return outcome("failed", error=described(error))
+        return outcome("failed", error=error_with_type(error))
     ranks = tuple(result.ranks.values())
     return outcome("done", mrr=result.scores.mrr, p_at_1=result.scores.p_at_1, ranks=ranks)
 
@@ -126,7 +126,7 @@ def inputs_of(inputs: Inputs, task: Task) -> Inputs:
     A method that can leave out its last fit, to train and dev, makes its choices on dev. One that cannot holds words
     for them out of train once more.
     """
-    method = change(inputs.method, task.settings, what=f"method {inputs.method.name}").without_refit()
+    method = update_settings(inputs.method, task.settings, what=f"method {inputs.method.name}").without_refit()
     chooses = method.uses_dev and not method.learns_dev
     return replace(inputs, method=method, dev=inputs.dev if chooses else None)
 

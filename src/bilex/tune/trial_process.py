@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bilex.parallel.process import receive, run_module
-from bilex.storage.files import replacing
+from bilex.storage.files import atomic_write
 from bilex.storage.strict_json import from_json, read_json, to_json
 from bilex.tune.input_files import Packed
 from bilex.tune.trial import Outcome, Task, run_trial
@@ -79,7 +79,7 @@ def main() -> None:
     trial = TrialProcess.from_json(line)
     torch.set_num_threads(trial.threads)
     outcome = run_trial(trial.packed.read(), trial.task, device=trial.device)
-    with replacing(folder / OUTCOME) as temporary:
+    with atomic_write(folder / OUTCOME) as temporary:
         temporary.write_text(to_json(outcome.to_json()), encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from bilex.bench.report import curves
 from bilex.bench.report.curves import bands, charts, cost, training
 from bilex.bench.report.variations import few_pairs, sensitivity
 from bilex.errors import MissingExtraError
-from bilex.page.charts import LINES
+from bilex.page.charts import MAX_LINES
 from bilex.page.plots import COLOURS, draw, inline
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,8 +53,8 @@ def test_bands_are_means_over_seeds(mixed, monkeypatch):
 def test_no_more_lines_than_colours(cell, grid_of):
     grid = grid_of(*(cell(f"system {i:02}", right=range(i)) for i in range(20)))
     lines = bands(grid).panels[0][1]
-    assert [line.label for line in lines] == [f"system {i}" for i in range(20 - LINES, 20)]
-    assert f"{LINES} best" in bands(grid).caption
+    assert [line.label for line in lines] == [f"system {i}" for i in range(20 - MAX_LINES, 20)]
+    assert f"{MAX_LINES} best" in bands(grid).caption
 
 
 def test_few_pairs(cell, grid_of):
@@ -107,7 +107,7 @@ def test_each_line_has_its_colour(mixed):
     chart = bands(mixed)
     labels = {line.label for _, lines in chart.panels for line in lines}
     svg = draw(chart).lower()
-    assert [colour.lower() in svg for colour in COLOURS] == [i < len(labels) for i in range(LINES)]
+    assert [colour.lower() in svg for colour in COLOURS] == [i < len(labels) for i in range(MAX_LINES)]
     assert len(labels) > 1
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bilex.bench.report.metrics import MAIN, METRICS
-from bilex.page.charts import LINES, Chart, Line, points_of
+from bilex.page.charts import MAX_LINES, Chart, Line, points_of
 
 if TYPE_CHECKING:
     from bilex.bench.report.grid import Grid, Spot, System
@@ -90,7 +90,7 @@ def _best(grid: Grid) -> list[System]:
     """The systems with the best mean over what most have, in the order of the suite."""
     directions = _common(grid)
     means = {s.label: mean for s in grid.systems if (mean := s.mean(MAIN, directions)) is not None}
-    best = sorted(means, key=lambda label: -means[label])[:LINES]
+    best = sorted(means, key=lambda label: -means[label])[:MAX_LINES]
     return [system for system in grid.systems if system.label in best]
 
 
@@ -98,12 +98,12 @@ def _trained(grid: Grid) -> list[System]:
     """The best of those that were trained in epochs with dev figures."""
     found = [s for s in grid.systems if any(_epochs(s, spot) for spot in s.spots.values())]
     scored = {s.label: statistics.mean(v for spot in s.spots.values() for v in spot.values(MAIN)) for s in found}
-    best = sorted(scored, key=lambda label: -scored[label])[:LINES]
+    best = sorted(scored, key=lambda label: -scored[label])[:MAX_LINES]
     return [system for system in found if system.label in best]
 
 
 def _chosen(grid: Grid, among: str = "") -> str:
-    return f"The {LINES} best {among}systems." if len(grid.systems) > LINES else ""
+    return f"The {MAX_LINES} best {among}systems." if len(grid.systems) > MAX_LINES else ""
 
 
 def _bands(spot: Spot) -> dict[int, float]:

@@ -38,11 +38,11 @@ def _origin(report: Report) -> list[str]:
     """Folded: commands, versions and machines, files and their hashes, settings."""
     grid = report.grid
     settings = {system.label: to_json(settings_of(system), indent=1) for system in grid.systems}
-    each = "\n".join(html.fold(label, html.code(text)) for label, text in settings.items())
+    each = "\n".join(html.collapsible(label, html.code(text)) for label, text in settings.items())
     return [
         html.heading("Where it comes from"),
-        html.fold("Commands", html.code(commands(grid))),
-        html.fold("Versions and machines", html_table(made_with(grid))),
-        html.fold("Files", html_table(files_used(grid))),
-        html.fold("Settings of each system", each),
+        html.collapsible("Commands", html.code(commands(grid))),
+        html.collapsible("Versions and machines", html_table(made_with(grid))),
+        html.collapsible("Files", html_table(files_used(grid))),
+        html.collapsible("Settings of each system", each),
     ]

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bilex.bench.report.grid import inputs
-from bilex.page.tables import NONE, Table, row
-from bilex.storage.files import bare_name
+from bilex.page.tables import EMPTY, Table, row
+from bilex.storage.files import file_name
 
 if TYPE_CHECKING:
     from bilex.bench.report.grid import Grid, System
@@ -31,7 +31,7 @@ def made_with(grid: Grid) -> Table:
     found: dict[tuple[str, ...], list[Cell]] = {}
     for cell in grid.cells:
         versions = (cell.provenance or {}).get("made_with") or {}
-        found.setdefault(tuple(str(versions.get(name, NONE)) for name in MADE_WITH), []).append(cell)
+        found.setdefault(tuple(str(versions.get(name, EMPTY)) for name in MADE_WITH), []).append(cell)
     rows = []
     for versions_, cells in found.items():
         when = sorted(cell.made_at for cell in cells)
@@ -47,8 +47,8 @@ def files_used(grid: Grid) -> Table:
         for part in ("source", "target", "train", "dev"):
             described = inputs(cell).get(part) or {}
             if described.get("sha256"):
-                name = str(described.get("file") or NONE)
-                found[cell.direction, part, bare_name(name), str(described["sha256"])[:HASH_DIGITS]] += 1
+                name = str(described.get("file") or EMPTY)
+                found[cell.direction, part, file_name(name), str(described["sha256"])[:HASH_DIGITS]] += 1
     rows = tuple(row(*key, count) for key, count in sorted(found.items()))
     notes = (f"The first {HASH_DIGITS} digits of SHA-256. What came from no file, such as a cut dictionary, has none.",)
     return Table("files", "Files", ("direction", "as", "file", "SHA-256", "results"), rows, notes, left=4)

@@ -13,8 +13,8 @@ from bilex.bench.report.scores import score_table
 from bilex.bench.report.summary import sentences
 from bilex.errors import ResultsError
 from bilex.page.markup import csv_text, escape_latex, escape_markdown, latex, markdown, table_csv
-from bilex.storage.disk import why
-from bilex.storage.files import replacing
+from bilex.storage.disk import describe_os_error
+from bilex.storage.files import atomic_write
 from bilex.text.words import word_list
 
 if TYPE_CHECKING:
@@ -120,11 +120,11 @@ def write(report: Report, out: Path, kinds: Sequence[str], *, plots: bool = True
     try:
         for name, text in contents.items():
             (out / name).parent.mkdir(parents=True, exist_ok=True)
-            with replacing(out / name) as temporary:
+            with atomic_write(out / name) as temporary:
                 temporary.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
         raise ResultsError(
-            f"{error.filename or out}: cannot be written: {why(error, 'choose another folder')}"
+            f"{error.filename or out}: cannot be written: {describe_os_error(error, 'choose another folder')}"
         ) from error
     return [out / name for name in contents]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bilex.bench.report.comparison import LEVELS, NOTE, leaders
 from bilex.bench.report.metrics import MAIN
 from bilex.bench.report.published import OTHER_NOTE, SAME_NOTE, published, same_vectors
-from bilex.page.tables import NONE, Entry, Row, Table, row
+from bilex.page.tables import EMPTY, Entry, Row, Table, row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparis
             for d in grid.directions
         ]
         mean = system.mean(metric, grid.directions)
-        rows.append(row(system.label, *entries, NONE if mean is None else metric.show(mean)))
+        rows.append(row(system.label, *entries, EMPTY if mean is None else metric.show(mean)))
         rows += _published(grid, system) if beside and metric is MAIN else []
     notes = [SCORE_NOTE] if metric.ranked else ["Mean and standard deviation over the random seeds that are done."]
     notes += [f"{MARKS} {NOTE}"] if any(marks.values()) else []
@@ -66,7 +66,7 @@ def _best(grid: Grid, direction: str, metric: Metric) -> float | None:
 def _score(spot: Spot, metric: Metric, best: float | None, mark: str) -> Entry:
     mean, spread = spot.mean(metric), spot.spread(metric)
     if mean is None:
-        return Entry(_lost(spot) or NONE)
+        return Entry(_lost(spot) or EMPTY)
     text = metric.show(mean) + ("" if spread is None else f" ± {metric.show(spread)}")
     lost = f" ({_lost(spot)})" if spot.lost else ""
     return Entry(text + lost, bold=spot.complete and mean == best, mark=mark)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.bench.report.comparison import LEVELS, NOTE
 from bilex.bench.report.grid import inputs
 from bilex.bench.report.metrics import MAIN
-from bilex.page.tables import NONE, Entry, Row, Table, row
+from bilex.page.tables import EMPTY, Entry, Row, Table, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ def cost_table(grid: Grid) -> Table:
         )
         threads = ", ".join(str(count) for count in sorted({cell.threads for cell in done if cell.threads}))
         figures = (_figure(statistics.mean, seconds), _figure(max, seconds), _figure(statistics.mean, evaluation))
-        rows.append(row(system.label, *figures, _figure(max, memory, 2), threads or NONE))
+        rows.append(row(system.label, *figures, _figure(max, memory, 2), threads or EMPTY))
     header = ("system", "seconds, mean", "longest", "evaluation", "peak GB", "threads")
     note = (
         "Seconds of training, then of the evaluation, by the clock: on a machine that had other work they are longer."
@@ -104,9 +104,9 @@ def show_p(p_value: float) -> str:
 
 
 def _figure(function: Any, values: list[float], digits: int = 1) -> str:
-    return f"{function(values):.{digits}f}" if values else NONE
+    return f"{function(values):.{digits}f}" if values else EMPTY
 
 
 def _most(values: Iterable[int | None]) -> str:
     known = [value for value in values if value is not None]
-    return f"{max(known):,}" if known else NONE
+    return f"{max(known):,}" if known else EMPTY

@@ -8,7 +8,7 @@ from bilex.bench.report.grid import inputs
 from bilex.bench.report.metrics import MAIN
 from bilex.bench.report.published import published_curves, same_vectors
 from bilex.bench.report.scores import PUBLISHED
-from bilex.page.charts import LINES, Chart, Line, points_of
+from bilex.page.charts import MAX_LINES, Chart, Line, points_of
 from bilex.storage.strict_json import to_json
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def few_pairs(grid: Grid) -> Chart:
             mean, pairs = system.at(direction).mean(MAIN), _pairs(system, direction)
             if mean is not None and pairs and system.honest:
                 found.setdefault(_described(system), {})[pairs] = mean
-        lines = [Line(k, *points_of(v)) for k, v in found.items() if len(v) >= 2][:LINES]
+        lines = [Line(k, *points_of(v)) for k, v in found.items() if len(v) >= 2][:MAX_LINES]
         panels += [(direction, tuple(lines))] if lines else []
     caption = "Mean over the seeds. The point furthest right is the whole dictionary where that was measured too."
     return Chart("few-pairs", "With few pairs", caption, "pairs given", "P@1", tuple(panels), log_x=True)
@@ -65,7 +65,7 @@ def _sensitivity(
         lines += [Line(direction, *points_of(known))] if len(known) > 1 else []
     caption = f"{method}, all other settings the same; mean over the seeds."
     theirs = published_curves().get(name, {}) if beside and method.startswith("rapo") else {}
-    panels = [("here" if theirs else "", tuple(lines[:LINES]))] if lines else []
+    panels = [("here" if theirs else "", tuple(lines[:MAX_LINES]))] if lines else []
     if lines and theirs:
         same = same_vectors(grid)
         panels += [(PUBLISHED[same], tuple(Line(d, *points_of(curve)) for d, curve in theirs.items()))]

@@ -13,7 +13,7 @@ from bilex.retrieval.sides import Side, Sides
 from bilex.search.above_threshold import pairs_above
 from bilex.search.blocks import BUDGET, KEY_BLOCK, score_blocks
 from bilex.search.topk import topk
-from bilex.storage.array_form import check_rows
+from bilex.storage.array_form import check_row_numbers
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -61,7 +61,7 @@ class Neighbourhoods:
         begins, ends = self.offsets[:-1], self.offsets[1:]
         if self.offsets[0] != 0 or self.offsets[-1] != len(self.members) or not (begins < ends).all():
             raise ValueError("the offsets of contexts do not fit their members")
-        check_rows("members", self.members, n)
+        check_row_numbers("members", self.members, n)
         if len(self.probe) != len(range(0, n, _step(n))):
             raise ValueError(f"the contexts are of {n:,} words, and have {len(self.probe)} rows to know these again by")
 

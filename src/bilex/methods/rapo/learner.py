@@ -15,7 +15,7 @@ from bilex.methods.rapo.towers import Tower
 from bilex.retrieval.csls import csls_bias
 from bilex.retrieval.sides import SIDES, Side
 from bilex.search.ranks import ranks
-from bilex.storage.array_form import ArrayForm, check_arrays, check_rows
+from bilex.storage.array_form import ArrayForm, check_arrays, check_row_numbers
 from bilex.training.negatives import gold_lists
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class RankingLearner:
         for i, array in arrays.items():
             queries, keys = self.tables.rows if i == "0" else self.tables.rows[::-1]
             check_arrays({i: array}, {i: ArrayForm((len(keys), "nearest"), "int32")})
-            check_rows(i, array, len(queries))
+            check_row_numbers(i, array, len(queries))
             self.tables.penalties[int(i)].near = array.to(self.pairs.device)
 
     def mapping(self, context: ContextSettings) -> TowerMapping:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict
 import torch
 
 from bilex.storage.array_form import ArrayForm, check_arrays
-from bilex.storage.strict_json import check_form
+from bilex.storage.strict_json import check_type
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -187,7 +187,7 @@ class _Run:
 
     def _check(self, state: State) -> None:
         """ValueError unless these are arrays and values of a training of these parameters."""
-        check_form(state.values, Values)
+        check_type(state.values, Values)
         epochs = len(state.arrays["history"]) if "history" in state.arrays else 0
         forms = {"generator": ArrayForm.of(self.generator.get_state()), "history": ArrayForm((epochs,))}
         forms |= {name: ArrayForm.of(array) for name, array in state.arrays.items() if name.startswith("kept.")}
