@@ -61,7 +61,7 @@ def test_refusals(query, n, error, message):
 
 
 def test_a_word_without_a_direction():
-    with pytest.raises(TableError, match="'b' is of zeros only"):
+    with pytest.raises(TableError, match="'b' has only zeros"):
         EmbeddingTable(["a", "b"], np.array([[1, 0], [0, 0]], np.float32)).most_similar("b")
 
 

@@ -1,4 +1,4 @@
-"""Normalisation as ordered steps: fitted on a whole table, then applied to any row of that space."""
+"""Normalization as ordered steps: fitted to a whole table, then applied to any row of that space."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-SHORTEST = 1e-12
-"""Rows that are shorter, or longer than can be told, are scaled before their length is taken."""
-LARGEST_MEDIAN, LONGEST = 1e9, 1e6
-"""Median length of a table, or its inverse, and length of a row in medians, up to which products stay in range."""
+MIN_LENGTH = 1e-12
+"""Rows that are shorter, or whose length overflows, are rescaled before their length is computed."""
+MAX_MEDIAN, MAX_LENGTH = 1e9, 1e6
+"""Largest median length of a table (or its inverse), and of a row in medians, with which products do not overflow."""
 
 
 def unit(rows: Tensor) -> Tensor:
-    """Rows of length 1, however long or short they were; a zero row stays zero."""
+    """x / ‖x‖ of each row, also where ‖x‖ would overflow or underflow; a zero row stays zero."""
     lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-    usual = (lengths > SHORTEST) & lengths.isfinite()
+    usual = (lengths > MIN_LENGTH) & lengths.isfinite()
     if not rows.is_meta and not usual.all():
         rows = rows / _powers(rows.detach()).masked_fill(usual, 1)
         lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-    directions: Tensor = rows / lengths.clamp_min(SHORTEST)
+    directions: Tensor = rows / lengths.clamp_min(MIN_LENGTH)
     return directions
 
 
 def _powers(rows: Tensor) -> Tensor:
-    """Of each row the largest power of two that its largest number has in it, (n, 1): to divide by it is exact."""
+    """The largest power of two <= max |x| of each row: (n, 1). Division by it is exact."""
     largest = torch.linalg.vector_norm(rows, ord=torch.inf, dim=1, keepdim=True)
     powers: Tensor = largest / (2 * torch.frexp(largest).mantissa)
     return powers.masked_fill(largest == 0, 1)
 
 
 class Step(NamedTuple):
-    """What a step learns from a table, and what it does with a row and that."""
+    """fit: state of the step for a table; apply: normalize rows with this state."""
 
     fit: Callable[[Tensor], Tensor]
     apply: Callable[[Tensor, Tensor], Tensor]
@@ -56,11 +56,11 @@ STEPS: dict[str, Step] = {
 
 @dataclass(frozen=True, eq=False)
 class Normalizer:
-    """Steps by name, in order, and what each has learnt.
+    """Normalization steps in order, and the fitted state of each.
 
-    `median` is the median length of the rows of a table with lengths that cannot be computed with: before the steps,
-    its rows are divided by it, and those that are a million times as long and more are made as long as it. It is None
-    for all other tables, and where the first step is unit.
+    median: median length of the rows, for tables whose lengths would overflow. Before the steps, rows are divided by
+    it, and rows more than a million times as long are set to length 1. It is None for all other tables, and if the
+    first step is unit.
     """
 
     steps: tuple[str, ...]
@@ -69,7 +69,7 @@ class Normalizer:
 
     @classmethod
     def fit(cls, rows: Tensor, steps: Sequence[str]) -> tuple[Normalizer, Tensor]:
-        """The normalizer fitted to a table, and the normalized table; each step is fitted to what the last one left."""
+        """The normalizer of a table, and the normalized table. Each step is fitted to the result of the step before."""
         check_steps(steps)
         states = []
         median = None if rows.is_meta or tuple(steps[:1]) == ("unit",) else _median_out_of_range(rows)
@@ -80,22 +80,22 @@ class Normalizer:
         return cls(tuple(steps), tuple(states), median), rows
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """The rows as the table they belong to was normalized."""
+        """Normalize rows in the same way as the table."""
         rows = rows if self.median is None else _in_range(rows, self.median)
         for step, state in zip(self.steps, self.states, strict=True):
             rows = STEPS[step].apply(rows, state.to(rows))
         return rows
 
     def arrays(self, prefix: str) -> dict[str, Tensor]:
-        """The learnt states by name."""
-        learnt = {f"{prefix}.{i}": state for i, state in enumerate(self.states)}
-        return learnt if self.median is None else learnt | {f"{prefix}.median": self.median}
+        """The fitted states by name."""
+        states = {f"{prefix}.{i}": state for i, state in enumerate(self.states)}
+        return states if self.median is None else states | {f"{prefix}.median": self.median}
 
     @classmethod
     def from_arrays(
         cls, steps: Sequence[str], arrays: dict[str, Tensor], prefix: str, sizes: dict[str, int] | None = None
     ) -> Normalizer:
-        """The inverse of `arrays`; sizes: {"d": ...}, where known. ValueError if they are none of such steps."""
+        """The inverse of `arrays`.  sizes: {"d": ...}, if known. ValueError if the arrays do not fit the steps."""
         check_steps(steps)
         names = [f"{prefix}.{i}" for i in range(len(steps))]
         forms = {name: ArrayForm((0,) if step == "unit" else ("d",)) for name, step in zip(names, steps, strict=True)}
@@ -109,20 +109,20 @@ class Normalizer:
 
 
 def _median_out_of_range(rows: Tensor) -> Tensor | None:
-    """The median length, (1,), if it or the longest row is out of range. Zero rows have no say."""
+    """The median length (1,) of the rows that are not zero, if it or the longest row is out of range; else None."""
     lengths = torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64)
     lengths = lengths[(lengths > 0) & lengths.isfinite()]
     if not len(lengths):
         return None
     median = lengths.median()
-    in_range = 1 / LARGEST_MEDIAN <= median <= LARGEST_MEDIAN and lengths.max() <= LONGEST * median
+    in_range = 1 / MAX_MEDIAN <= median <= MAX_MEDIAN and lengths.max() <= MAX_LENGTH * median
     return None if in_range else median[None]
 
 
 def _in_range(rows: Tensor, median: Tensor) -> Tensor:
-    """The rows divided by the median; those that are far longer are of length 1."""
+    """The rows divided by the median; much longer ones are set to length 1."""
     divided = rows.double() / median.to(rows.device, torch.float64)
-    far = torch.linalg.vector_norm(divided, dim=1, keepdim=True) > LONGEST
+    far = torch.linalg.vector_norm(divided, dim=1, keepdim=True) > MAX_LENGTH
     return torch.where(far, unit(rows), divided.to(rows))
 
 

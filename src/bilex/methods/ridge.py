@@ -40,7 +40,7 @@ class Ridge(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.penalty < float("inf"):
-            raise SettingsError(f"{self.name}: penalty={self.penalty}; needed more than 0, or method least_squares")
+            raise SettingsError(f"{self.name}: penalty={self.penalty}; needed a number above 0, or least_squares")
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
         """W = (XᵀX + λI)⁻¹ XᵀZ."""

@@ -72,7 +72,8 @@ class Checkpoint:
         except OSError as error:
             if not self._warned:
                 self._warn(
-                    f"{error.filename}: {why(error)}; until then an interruption loses the progress since the last checkpoint"
+                    f"{error.filename}: {why(error)}; until then an interruption loses all "
+                    "progress since the last checkpoint"
                 )
             self._warned = True
         else:
