@@ -22,7 +22,7 @@ MAX_MEDIAN, MAX_LENGTH = 1e9, 1e6
 
 
 def unit(rows: Tensor) -> Tensor:
-    """x / ‖x‖ of each row, also where ‖x‖ would overflow or underflow; a zero row stays zero."""
+    """Rows x / ‖x‖, also where ‖x‖ would overflow or underflow; a zero row stays zero."""
     lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
     usual = (lengths > MIN_LENGTH) & lengths.isfinite()
     if not rows.is_meta and not usual.all():

@@ -105,7 +105,7 @@ class EmbeddingTable(Displayed):
         format: str | None = None,  # noqa: A002 (the name the user knows)
         dtype: str = "float32",
     ) -> None:
-        """Write in the format of the suffix: .vec, .txt (no header), .bin (word2vec), or .gz of these; .npz, .safetensors.
+        """Write by suffix: .vec, .txt (no header), .bin (word2vec) or .gz of these, .npz, .safetensors.
 
         Subwords are not written. `dtype="float16"` halves the size of .npz and .safetensors.
         """
