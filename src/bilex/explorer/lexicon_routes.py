@@ -15,7 +15,7 @@ from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.explorer.typed import translations
 from bilex.io.dictionary import written_line
 from bilex.io.entries import fits_tsv, tsv_lines
-from bilex.run.corrections import MAX_WORD_LENGTH, MAX_NOTE_LENGTH, Verdict
+from bilex.run.corrections import MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
