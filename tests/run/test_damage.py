@@ -261,7 +261,7 @@ class TestArrays:
             ("source_context.members", lambda a: a[:-1], "offsets of the contexts do not match their members"),
             ("target_context.offsets", lambda a: a.flip(0), "offsets of the contexts do not match their members"),
             ("target_context.offsets", lambda a: a + 1, "offsets of the contexts do not match their members"),
-            ("target_context.probe", lambda a: a[:3], "rows to know these again by"),
+            ("target_context.probe", lambda a: a[:3], "probe rows, which do not match"),
             ("source_adapter", lambda a: a[:, :1], "needed"),
         ],
     )
