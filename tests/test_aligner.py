@@ -61,7 +61,7 @@ def test_mistakes(rows):
         Aligner("procrustes").fit(rows[0], rows[1], [[0, 0], [200, 0]])
     with pytest.raises(TableError, match=r"found \[\['a'\]\].*; needed a matrix of numbers .n, d., or a table"):
         Aligner().fit([["a"]], rows[1], rows[2])
-    with pytest.raises(AlignmentError, match="learns from a dictionary"):
+    with pytest.raises(AlignmentError, match="needs a dictionary"):
         Aligner("procrustes").fit(rows[0], rows[1])
 
 

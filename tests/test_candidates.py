@@ -50,9 +50,9 @@ def test_words_through_subwords():
         ([1, 2, 3], 1, TableError, r"of shape \(3,\); needed a word, or a vector of 2 numbers"),
         ([[1, 2]], 1, TableError, r"of shape \(1, 2\)"),
         (5, 1, TableError, r"found 5 \(int\)"),
-        ([0.0, 0.0], 1, TableError, "the vector given .* has no direction"),
-        ([1e300, 1.0], 1, TableError, "has no direction"),
-        ([np.nan, 1.0], 1, TableError, "has no direction"),
+        ([0.0, 0.0], 1, TableError, "the vector given has only zeros"),
+        ([1e300, 1.0], 1, TableError, "has only zeros"),
+        ([np.nan, 1.0], 1, TableError, "has only zeros"),
     ],
 )
 def test_refusals(query, n, error, message):
@@ -61,7 +61,7 @@ def test_refusals(query, n, error, message):
 
 
 def test_a_word_without_a_direction():
-    with pytest.raises(TableError, match="'b' is of zeros only"):
+    with pytest.raises(TableError, match="'b' has only zeros"):
         EmbeddingTable(["a", "b"], np.array([[1, 0], [0, 0]], np.float32)).most_similar("b")
 
 

@@ -15,13 +15,13 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 PARTS = ("start", "guides", "reference", "results", "contribute")
 """Where a page is looked for, in this order: `rapo` is the method, not its results."""
 STATED = [
-    ("rapo", "the 32 nearest words", "methods.rapo.penalties.WIDTH", 32),
-    ("rapo", "measured on 512 words", "methods.rapo.penalties.SAMPLE", 512),
+    ("rapo", "the 32 nearest words", "methods.rapo.penalties.LIST_SIZE", 32),
+    ("rapo", "measured on 512 words", "methods.rapo.penalties.SAMPLE_SIZE", 512),
     ("rapo", "beyond a mean of 0.01", "methods.rapo.penalties.TOLERANCE", 0.01),
-    ("rapo", "50,000 words or more", "methods.rapo.penalties.LARGE", 50_000),
-    ("performance", "measured on 512 words", "methods.rapo.penalties.SAMPLE", 512),
+    ("rapo", "50,000 words or more", "methods.rapo.penalties.CLUSTER_SEARCH_ROWS", 50_000),
+    ("performance", "measured on 512 words", "methods.rapo.penalties.SAMPLE_SIZE", 512),
     ("performance", "above 0.01", "methods.rapo.penalties.TOLERANCE", 0.01),
-    ("performance", "50,000 words or more", "methods.rapo.penalties.LARGE", 50_000),
+    ("performance", "50,000 words or more", "methods.rapo.penalties.CLUSTER_SEARCH_ROWS", 50_000),
     ("performance", "groups of 32 candidates", "search.lists.GROUP_SIZE", 32),
     ("performance", "from 2,000 words on", "search.low_precision.MIN_KEYS", 2000),
     ("performance", "less than half of the first 256 queries", "search.shortlist.GIVE_UP_SHARE", 0.5),

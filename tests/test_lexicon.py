@@ -210,7 +210,7 @@ class TestParts:
     def test_split_parts_the_source_words(self, lexicon, share, rng_seed):
         held = round(share * len(lexicon.sources))
         if not 0 < held < len(lexicon.sources):
-            with pytest.raises(LexiconError, match="one side would be empty"):
+            with pytest.raises(LexiconError, match="one part would be empty"):
                 lexicon.split(share, rng_seed=rng_seed)
             return
         rest, out = lexicon.split(share, rng_seed=rng_seed)

@@ -1,4 +1,4 @@
-"""`align` with the manners of scikit-learn: arrays in, arrays out. It needs nothing of scikit-learn."""
+"""`align` with the interface of scikit-learn: arrays in, arrays out. Scikit-learn is not required."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 
 
 class Aligner:
-    """Maps the rows of X and of Z into one space, learnt from pairs of rows that belong together.
+    """Maps the rows of X and Z into one space, fitted to pairs of rows that are translations.
 
-    method: a name or a method, by default the best that the data allow, or with `fast` the fast one, as for `align`;
-    settings: those of a method that is not given as a value; retrieval: how `predict` searches, CSLS if nothing is
-    said. Rows should be in order of frequency, as for `align`. After `fit`, `alignment_` has everything else:
-    `aligner.alignment_.save("run")`.
+    method: a name or a method; the default is chosen as in `align`, with `fast` too. settings: those of a method that
+    is given by name. retrieval: the search of `predict`, by default CSLS. Rows should be in order of frequency, as for
+    `align`. After `fit`, `alignment_` is the `Alignment`: `aligner.alignment_.save("run")`.
     """
 
     def __init__(
@@ -65,12 +64,10 @@ class Aligner:
         *,
         dev: ArrayLike | LexiconLike | None = None,
     ) -> Self:
-        """Learn.  X: (n, d), Z: (m, d); pairs, dev: (p, 2) row of X and row of Z.
+        """Fit.  X: (n, d), Z: (m, d); pairs, dev: (p, 2), row of X and row of Z.
 
-        X and Z can be tables, or their files, KeyedVectors or dicts (`EmbeddingTable.of`), and then the pairs a lexicon
-        or what `Lexicon.of` makes one of.
-
-        Choices of a method are made on `dev`, or on pairs held out.
+        X and Z can also be tables, or anything that `EmbeddingTable.of` accepts; then pairs and dev can be lexicons, or
+        anything that `Lexicon.of` accepts. Choices of a method are made on dev, or on pairs held out of `pairs`.
         """
         source, target = _table(X), _table(Z)
         lexicons = [None if given is None else _lexicon(given, source, target) for given in (pairs, dev)]
@@ -88,15 +85,15 @@ class Aligner:
         return self
 
     def transform(self, X: Rows, side: Side = "source") -> NDArray[np.float32]:
-        """Rows of the source or target space in the shared space, of length 1: (q, e)."""
+        """Map rows of the source or target space to the shared space, unit rows: (q, d) → (q, e)."""
         return self._fitted().apply(_table(X), side).rows
 
     def predict(self, X: Rows, n: int | None = None) -> NDArray[np.int64]:
-        """The row of Z that translates each row of X: (q,); the n best, best first, if n is given: (q, n)."""
+        """The row of Z that translates each row of X: (q,); with n, the n best rows, best first: (q, n)."""
         alignment = self._fitted()
         mapped = torch.from_numpy(self.transform(X)).to(alignment.device)
-        found: NDArray[np.int64] = alignment.index(self.retrieval).topk(mapped, n or 1).indices.cpu().numpy()
-        return found[:, 0] if n is None else found
+        best: NDArray[np.int64] = alignment.index(self.retrieval).topk(mapped, n or 1).indices.cpu().numpy()
+        return best[:, 0] if n is None else best
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 (the name scikit-learn calls)
         """The arguments of the constructor by name."""
@@ -113,11 +110,11 @@ class Aligner:
 
     def _fitted(self) -> Alignment:
         if not hasattr(self, "alignment_"):
-            raise AlignmentError("this Aligner has learnt nothing yet; call fit(X, Z, pairs) first")
+            raise AlignmentError("this Aligner is not fitted yet; call fit(X, Z, pairs) first")
         return self.alignment_
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of the steps of a pipeline; nothing else calls this."""
+        """Tags that scikit-learn needs for a step of a pipeline."""
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=True))
@@ -131,7 +128,7 @@ def _parameters() -> list[str]:
 
 
 def _table(rows: Rows) -> EmbeddingTable:
-    """A table; rows that are none have their numbers for words."""
+    """A table. For a plain array, the row numbers are the words."""
     if isinstance(rows, EmbeddingTable | str | PathLike | Mapping) or is_gensim(rows):
         return EmbeddingTable.of(cast("TableLike", rows))
     try:
@@ -144,7 +141,7 @@ def _table(rows: Rows) -> EmbeddingTable:
 
 
 def _lexicon(given: ArrayLike | LexiconLike, source: EmbeddingTable, target: EmbeddingTable) -> Lexicon:
-    """A lexicon; pairs of rows become pairs of the words of these rows."""
+    """A lexicon. Pairs of row numbers become pairs of the words of these rows."""
     rows = None if isinstance(given, Lexicon | str | PathLike | Mapping) else np.asarray(given)
     if rows is None or rows.dtype.kind == "U":
         return Lexicon.of(cast("LexiconLike", given))

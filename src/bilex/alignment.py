@@ -1,4 +1,4 @@
-"""Two tables in one space: translate, induce, evaluate, export; saved to a folder and opened again."""
+"""An alignment, two tables in one space: translate, induce, evaluate, export, save and load."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Translation(Displayed):
-    """A word and its translations, best first; none if it has no vector."""
+    """A word and its translations, best first. There are none if the word has no vector."""
 
     word: str
     candidates: tuple[Candidate, ...]
@@ -75,7 +75,7 @@ class Translation(Displayed):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Alignment(Displayed):
-    """Two tables, what was learnt of them, and where it all came from."""
+    """Two tables, the fitted mapping, and the provenance of both."""
 
     source: EmbeddingTable
     target: EmbeddingTable
@@ -88,16 +88,16 @@ class Alignment(Displayed):
     provenance: dict[str, Any]
     trace: Trace = field(default_factory=Trace)
     folder: Path | None = None
-    """The run folder it was opened from; penalties once computed are kept there."""
+    """The run folder that it was opened from; computed penalties are cached there."""
     _indexes: dict[Retrieval, Index] = field(default_factory=dict)
 
     @property
     def tables(self) -> Sides[EmbeddingTable]:
-        """Both tables as they were used."""
+        """Both tables, not normalized."""
         return Sides(self.source, self.target)
 
     def save(self, path: str | PathLike[str], *, replace: bool = False) -> None:
-        """Write a run folder, whole or not at all; it must not exist yet, or be a run that may be replaced."""
+        """Write a run folder atomically. It must not exist yet; with `replace`, it may be a run, which is replaced."""
         from bilex.run.folder import save
 
         save(self, path, replace=replace)
@@ -111,47 +111,47 @@ class Alignment(Displayed):
 
     @property
     def dictionary(self) -> Lexicon:
-        """What it was given to learn from: train, and dev too where that was held out of train."""
+        """The dictionary that was given: train, and dev if it was held out of train."""
         if self.dev is None or self.provenance["inputs"]["dev"] is not None:
             return self.train
         return self.train.union(self.dev)
 
     @cached_property
     def given(self) -> Lexicon:
-        """The translations that `induce` puts first: the dictionary, and a dev dictionary that was given beside it.
+        """The pairs that `induce` puts first: the dictionary, and the dev dictionary if one was given.
 
-        Words that were learnt from because they are spelt alike are not among them.
+        Pairs that were added because both words are spelt alike are left out.
         """
         return given_pairs(self.train, self.dev, self.provenance)
 
     @property
     def held_out(self) -> HeldOut | None:
-        """How well held-out words of its dictionary are translated, where that was measured."""
+        """Precision on held-out words of the dictionary, if it was measured."""
         found = self.provenance.get("held_out")
         return None if found is None else HeldOut.read(found)
 
     @property
     def agreement(self) -> Agreement | None:
-        """How far the pairs that it finds confirm each other, where nothing is known of held-out words."""
+        """Agreement of the induced pairs with each other, if there is no `held_out`."""
         found = self.provenance.get("agreement")
         return None if found is None else Agreement.read(found)
 
     @cached_property
     def source_rows(self) -> Tensor:
-        """The whole source table in the shared space, unit rows."""
+        """The source table in the shared space, unit rows: (n, e)."""
         return self._unit(self.mapping.source(self._normalized_source), "source")
 
     @cached_property
     def target_rows(self) -> Tensor:
-        """The whole target table in the shared space, unit rows."""
+        """The target table in the shared space, unit rows: (m, e)."""
         return self._unit(self.mapping.target(self._normalized_target), "target")
 
     def normalized(self, side: Side = "source") -> Tensor:
-        """The whole source or target table as the mapping takes it: normalized, not yet mapped."""
+        """The source or target table, normalized but not mapped."""
         return self._normalized_source if side == "source" else self._normalized_target
 
     def map_rows(self, rows: Tensor, side: Side = "source") -> Tensor:
-        """New vectors of the source or target space in the shared space, unit rows."""
+        """Map new vectors of the source or target space to the shared space, unit rows: (q, d) → (q, e)."""
         if side == "source":
             mapped = self.mapping.source(self.source_normalizer(rows), among=self._normalized_source)
         else:
@@ -159,7 +159,7 @@ class Alignment(Displayed):
         return self._unit(mapped, side)
 
     def apply(self, table: TableLike, side: Side = "source") -> EmbeddingTable:
-        """Another table of the source or target language's space, such as one with more words, in the shared space."""
+        """Map another table of the source or target space, such as one with more words, to the shared space."""
         table, own = EmbeddingTable.of(table), self._table(side)
         if table.dim != own.dim:
             raise TableError(f"the table has {table.dim} dimensions; the {side} side of this alignment has {own.dim}")
@@ -167,16 +167,16 @@ class Alignment(Displayed):
         return replace(table, rows=self.map_rows(rows, side).cpu().numpy(), subwords=None)
 
     def index(self, retrieval: Retrieval | None = None) -> Index:
-        """Both mapped tables ready for retrieval; made once per kind of retrieval."""
+        """The index of both mapped tables; one per kind of retrieval is made and cached."""
         retrieval = retrieval or CSLS()
         if retrieval not in self._indexes:
-            made = retrieval.index(self.source_rows, self.target_rows)
+            index = retrieval.index(self.source_rows, self.target_rows)
             if self.folder is not None:
                 from bilex.run.penalty_cache import PenaltyCache
 
                 sizes = Sides(len(self.source), len(self.target))
-                made = replace(made, cache=PenaltyCache(self.folder, retrieval, self.device, sizes))
-            self._indexes[retrieval] = made
+                index = replace(index, cache=PenaltyCache(self.folder, retrieval, self.device, sizes))
+            self._indexes[retrieval] = index
         return self._indexes[retrieval]
 
     @overload
@@ -210,10 +210,10 @@ class Alignment(Displayed):
         retrieval: Retrieval | None = None,
         progress: Progress | None = None,
     ) -> Translation | list[Translation]:
-        """The n best translations of a word, or of each of several words in the order given."""
+        """The n best translations of a word, or of several words, in their order."""
         check_positive(n=n)
-        found = self._translations(word_list(words), n, direction, retrieval, progress)
-        return found[0] if isinstance(words, str) else found
+        translations = self._translations(word_list(words), n, direction, retrieval, progress)
+        return translations[0] if isinstance(words, str) else translations
 
     def _translations(
         self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None
@@ -226,10 +226,10 @@ class Alignment(Displayed):
         rows = torch.from_numpy(np.stack(known)).to(self.device)
         mapped = self.map_rows(rows, from_to(direction).source)
         values, indices = self.index(retrieval).topk(mapped, n, direction, progress=progress)
-        found = iter(zip(values.tolist(), indices.tolist(), strict=True))
+        results = iter(zip(values.tolist(), indices.tolist(), strict=True))
         translations = []
         for word, vector in zip(words, vectors, strict=True):
-            scores, places = next(found) if vector is not None else ([], [])
+            scores, places = next(results) if vector is not None else ([], [])
             candidates = tuple(Candidate(others.words[j], s) for j, s in zip(places, scores, strict=True))
             through = None if vector is None else "table" if word in queries else "subwords"
             translations.append(Translation(word, candidates, through))
@@ -246,19 +246,19 @@ class Alignment(Displayed):
         retrieval: Retrieval | None = None,
         progress: Progress | None = None,
     ) -> list[Entry]:
-        """A lexicon of the `max_rank` most frequent words of both tables, or all, in order of the sources' frequency.
+        """A lexicon of the `max_rank` most frequent words of both tables, or of all, in order of source frequency.
 
-        First come the translations that the dictionary has given, all of them and in its order, then those that the
-        vectors find, until a source has n. `mutual` keeps a found pair only where each word is the other's best
-        translation by the vectors. With `given=False` the lexicon is what the vectors alone find.
+        For each source word, the translations of the dictionary come first, all of them and in their order. Then come
+        those found by the vectors, until there are n. With `mutual`, a pair found by the vectors is included only if
+        each word is the best translation of the other. With `given=False` the dictionary is not included.
         """
         check_positive(n=n, max_rank=max_rank)
-        found = self._found(n, mutual, max_rank, direction, retrieval, progress)
+        induced = self._induce(n, mutual, max_rank, direction, retrieval, progress)
         if not given:
-            return found
-        return with_given(self, found, n=n, direction=direction, retrieval=retrieval, max_rank=max_rank)
+            return induced
+        return with_given(self, induced, n=n, direction=direction, retrieval=retrieval, max_rank=max_rank)
 
-    def _found(
+    def _induce(
         self,
         n: int,
         mutual: bool,
@@ -271,23 +271,23 @@ class Alignment(Displayed):
         sources, targets = self.tables.along(direction)
         x, z = Sides(index.x, index.z).along(direction)
         rows = torch.arange(min(len(x), max_rank or len(x)), device=x.device)
-        found = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows, progress=progress)
+        best = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows, progress=progress)
         if mutual:
-            hit, place = torch.unique(found.indices[:, 0], return_inverse=True)
-            back = index.topk(z[hit], 1, reverse(direction), first=max_rank, rows=hit, progress=progress)
+            hits, place = torch.unique(best.indices[:, 0], return_inverse=True)
+            back = index.topk(z[hits], 1, reverse(direction), first=max_rank, rows=hits, progress=progress)
             rows = rows[back.indices[:, 0][place] == rows]
-            found = found._replace(values=found.values[rows], indices=found.indices[rows])
+            best = best._replace(values=best.values[rows], indices=best.indices[rows])
         return [
             Entry(sources.words[i], targets.words[j], score, rank)
-            for i, scores, places in zip(rows.tolist(), found.values.tolist(), found.indices.tolist(), strict=True)
+            for i, scores, places in zip(rows.tolist(), best.values.tolist(), best.indices.tolist(), strict=True)
             for rank, (score, j) in enumerate(zip(scores, places, strict=True), 1)
         ]
 
-    def to_frame(self, *, library: Library = "polars", **how: Any) -> Any:
-        """The lexicon that `induce` makes, which takes the other arguments, as a frame of Polars or pandas."""
+    def to_frame(self, *, library: Library = "polars", **options: Any) -> Any:
+        """The lexicon of `induce`, which takes the other arguments, as a Polars or pandas frame."""
         from bilex.frames import to_frame
 
-        return to_frame(self.induce(**how), library=library)
+        return to_frame(self.induce(**options), library=library)
 
     def most_similar(
         self,
@@ -299,9 +299,9 @@ class Alignment(Displayed):
     ) -> list[Candidate]:
         """The n words nearest to a word or to a vector (d,) by cosine in the shared space, best first.
 
-        The first of `sides` is where the word, or the space of the vector, belongs, the second where words are looked
-        for: in the target table, if nothing is said; `sides="source"` stays in the source table, without the word
-        itself. These are plain cosines, as of `translate` with `Nearest()`. `topn` is the name that gensim has for n.
+        sides: the side of the word or vector, then the side that is searched, by default the target table;
+        `sides="source"` searches the source table, without the word itself. The scores are plain cosines, as those of
+        `translate` with `Nearest()`. `topn` is gensim's name for n.
         """
         n = asked_for(n, topn)
         first, second = both_sides(sides)
@@ -319,37 +319,37 @@ class Alignment(Displayed):
         fold_case: bool = False,
         progress: Progress | None = None,
     ) -> Evaluation:
-        """Precision against a lexicon whose sources are of the language translated from: the target's, if backward."""
+        """Precision against a lexicon. Backward, its source words are words of the target language."""
         tables = self.tables.along(direction)
         indexed = Lexicon.of(lexicon).index(*tables, fold_case=fold_case).require_usable()
         index = self.index(retrieval)
         result = evaluate(index, indexed, direction=direction, progress=progress)
         covered = Lexicon.from_pairs((word, word) for word in result.ranks)
-        used = [self.train] if self.dev is None else [self.train, self.dev]
-        used = used if direction == "forward" else [part.swapped() for part in used]
-        seen = {word for part in used for word in covered.shared_sources(part, fold_case=fold_case)}
+        trained = [self.train] if self.dev is None else [self.train, self.dev]
+        trained = trained if direction == "forward" else [part.swapped() for part in trained]
+        seen = {word for part in trained for word in covered.shared_sources(part, fold_case=fold_case)}
         return replace(result, train_overlap=len(seen))
 
     def hubness(self, *, k: int = 10, retrieval: Retrieval | None = None, direction: Direction = "forward") -> Hubness:
-        """How unevenly the candidates are retrieved."""
+        """Hubness: how often the same few candidates are retrieved."""
         return hubness(self.index(retrieval), k=k, direction=direction)
 
     def similarity(
         self, judgements: JudgementsLike, sides: Side | tuple[Side, Side] = ("source", "target")
     ) -> Similarity:
-        """Spearman correlation of cosines in the shared space with judgements, or with those of a file.
+        """Spearman correlation of cosines in the shared space with judgements, given as a list or a file.
 
-        `sides` says where the first and the second word of each judgement belong; one side, where both do.
+        sides: the sides of the first and the second word of each judgement, or one side for both.
         """
         first, second = both_sides(sides)
         shared = [(self._table(side), self._rows(side)) for side in (first, second)]
         return similarity(judgement_list(judgements), *shared)
 
     def export(self, source: str | PathLike[str] | None = None, target: str | PathLike[str] | None = None) -> None:
-        """Write the mapped tables, unit rows in the shared space; the suffix says in which format."""
+        """Write the mapped tables, unit rows in the shared space. The suffix determines the format."""
         for path in (source, target):
             if path is not None:
-                choose_format(Path(path), None)  # refuse a name before anything is written
+                choose_format(Path(path), None)  # refuse an unknown suffix before anything is written
         for path, table, rows in ((source, self.source, "source_rows"), (target, self.target, "target_rows")):
             if path is not None:
                 replace(table, rows=getattr(self, rows).cpu().numpy(), subwords=None).write(path)
@@ -381,17 +381,17 @@ class Alignment(Displayed):
         return Table("alignment", "Alignment", ("side", "file", "words"), rows, left=3)
 
     def _file(self, side: str) -> str:
-        """The name of the file that a table was read from, when it was aligned."""
+        """Name of the file that a table was read from."""
         file = (self.provenance.get("inputs", {}).get(side) or {}).get("file")
         return Path(file).name if file else ""
 
     def _unit(self, mapped: Tensor, side: Side) -> Tensor:
-        """Mapped rows of length 1; no figure is ever made of numbers that are not finite."""
+        """Mapped rows of length 1; AlignmentError if they are not finite."""
         rows = unit(mapped)
         if not all_finite(rows):
             raise AlignmentError(
-                f"{self.folder or 'the alignment'}: the {side} vectors are mapped to numbers that are not finite; look "
-                "for huge numbers in them with bilex inspect, and align again"
+                f"{self.folder or 'the alignment'}: the {side} vectors are mapped to numbers that are not finite and "
+                "cannot be used; look for huge numbers in the table with bilex inspect, and align again"
             )
         return rows
 

@@ -1,4 +1,4 @@
-"""Words that a search has found, with their scores."""
+"""Nearest words with their scores."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Candidate(NamedTuple):
 def nearest_words(
     query: Tensor, rows: Tensor, words: Sequence[str], n: int, *, apart_from: int | None = None
 ) -> list[Candidate]:
-    """The n words of highest cosine, but for that of row `apart_from`.  query: (d,); rows: (m, d), of length 1."""
+    """The n words with the highest cosine, without that of row `apart_from`.  query: (d,); rows: (m, d), unit rows."""
     from bilex.normalize import unit
     from bilex.search.topk import topk
 
-    found = topk(unit(query[None]), rows, n + (apart_from is not None))
-    listed = zip(found.indices[0].tolist(), found.values[0].tolist(), strict=True)
-    return [Candidate(words[row], cosine) for row, cosine in listed if row != apart_from][:n]
+    best = topk(unit(query[None]), rows, n + (apart_from is not None))
+    ranked = zip(best.indices[0].tolist(), best.values[0].tolist(), strict=True)
+    return [Candidate(words[row], cosine) for row, cosine in ranked if row != apart_from][:n]
 
 
 def look_up(table: EmbeddingTable, query: str | ArrayLike) -> tuple[Tensor, int | None]:
-    """The vector (d,) of a word and its row, if it has one; a vector is taken as it is."""
+    """The vector (d,) of a word and its row, or None if it has none; a vector is returned unchanged."""
     import torch
 
     if isinstance(query, str):
@@ -49,13 +49,13 @@ def look_up(table: EmbeddingTable, query: str | ArrayLike) -> tuple[Tensor, int 
         vector, row, name = _vector(query, table.dim), None, "the vector given"
     if not (vector.any() and np.isfinite(vector).all()):
         raise TableError(
-            f"{name} is of zeros only, or not of finite numbers: it has no direction, so that no word is near"
+            f"{name} has only zeros, or numbers that are not finite: no word is near to it; try another one"
         )
     return torch.tensor(vector), row
 
 
 def asked_for(n: int, topn: int | None) -> int:
-    """How many words are asked for: gensim calls it topn."""
+    """The number of words to return: n, or topn, its name in gensim."""
     n = n if topn is None else topn
     check_positive(n=n)
     return n
@@ -67,5 +67,5 @@ def _vector(query: ArrayLike, dim: int) -> NDArray[np.float32]:
         raise TableError(
             f"found {describe_value(query)} of shape {vector.shape}; needed a word, or a vector of {dim} numbers"
         )
-    with np.errstate(over="ignore"):  # what is too large for float32 becomes infinite, and is refused as such
+    with np.errstate(over="ignore"):  # numbers too large for float32 become infinite, and are refused
         return vector.astype(np.float32)

@@ -1,4 +1,4 @@
-"""A lexicon found again in two tables: its pairs as rows, with an exact account of what is left out."""
+"""A lexicon looked up in two tables: its pairs as row numbers, and statistics of the missing pairs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = 5
 
 
 class Vocabulary(Protocol):
-    """What a dictionary needs to know of a table; `EmbeddingTable` is one."""
+    """The part of a table that a look-up needs; `EmbeddingTable` has it."""
 
     @property
     def words(self) -> Sequence[str]:
@@ -35,7 +35,7 @@ class Vocabulary(Protocol):
 
 @dataclass(frozen=True)
 class Missing:
-    """Pairs that are not covered for one reason, and the words to blame, each once."""
+    """Number of pairs that are not covered for one reason, and the missing words, each once."""
 
     pairs: int
     words: tuple[str, ...]
@@ -43,7 +43,7 @@ class Missing:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LexiconIndex(Displayed):
-    """The pairs of a lexicon as rows of two tables, with an exact account of what is left out.
+    """The pairs of a lexicon as row numbers of two tables, and statistics of the missing pairs.
 
     `pairs_total = pairs_covered + missing_source.pairs + missing_target.pairs + missing_both.pairs + duplicates`.
     """
@@ -54,7 +54,7 @@ class LexiconIndex(Displayed):
     gold: dict[int, list[int]]
     """Source row -> rows of all its targets."""
     sources: dict[str, int]
-    """Source words with at least one covered pair -> row."""
+    """Source word with at least one covered pair -> row."""
     pairs_total: int
     sources_total: int
     missing_source: Missing
@@ -62,19 +62,19 @@ class LexiconIndex(Displayed):
     missing_both: Missing
     duplicates: int
     folded: int
-    """How many words were found only by folding case."""
+    """Number of words that were found only by folding case."""
     pairs_swapped: int
-    """How many pairs would be covered if the two tables were swapped."""
+    """Number of pairs that would be covered if the two tables were swapped."""
     vocabulary_sizes: tuple[int, int]
 
     @property
     def pairs_covered(self) -> int:
-        """How many different pairs are in both tables."""
+        """Number of different pairs with both words in the tables."""
         return len(self.pairs)
 
     @property
     def sources_covered(self) -> int:
-        """How many source words have at least one covered pair."""
+        """Number of source words with at least one covered pair."""
         return len(self.sources)
 
     def _line(self) -> str:
@@ -87,11 +87,11 @@ class LexiconIndex(Displayed):
 
     @property
     def sorted_pairs(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        """(p, 2) the pairs by source row, then target row: the order of lines in a dictionary changes no result."""
+        """The pairs sorted by source row, then target row: (p, 2). The order in the dictionary then has no effect."""
         return self.pairs[np.lexsort((self.pairs[:, 1], self.pairs[:, 0]))]
 
     def require_usable(self, minimum: int = 1) -> Self:
-        """Itself, if at least `minimum` pairs are covered and the dictionary does not run the other way."""
+        """Itself; LexiconError if fewer than `minimum` pairs are covered, or if source and target are swapped."""
         covered, swapped = self.pairs_covered, self.pairs_swapped
         if swapped >= 10 and swapped > 3 * covered:
             raise LexiconError(
@@ -112,15 +112,15 @@ class LexiconIndex(Displayed):
         )
 
     def summary(self) -> list[str]:
-        """The account in lines for people."""
+        """The statistics as lines of text."""
         lines = [
             f"{self.pairs_covered:,} of {self.pairs_total:,} pairs are in both vocabularies",
             f"{self.sources_covered:,} of {self.sources_total:,} source words have a translation there",
         ]
         missing = {"source": self.missing_source, "target": self.missing_target, "source and target": self.missing_both}
-        for side, found in missing.items():
-            if found.pairs:
-                lines.append(f"{found.pairs:,} pairs lack the {side} word: {_examples(found.words)}")
+        for side, lacking in missing.items():
+            if lacking.pairs:
+                lines.append(f"{lacking.pairs:,} pairs lack the {side} word: {_examples(lacking.words)}")
         if self.duplicates:
             lines.append(f"{self.duplicates:,} repeated pairs dropped")
         if self.folded:
@@ -128,7 +128,7 @@ class LexiconIndex(Displayed):
         return lines
 
     def to_json(self) -> dict[str, object]:
-        """The account as plain values for `json.dumps`; the rows themselves are left out."""
+        """The statistics as plain values for `json.dumps`, without the rows."""
         counted = ("name", "pairs_total", "pairs_covered", "sources_total", "sources_covered", "duplicates", "folded")
         missing = {key: asdict(getattr(self, key)) for key in ("missing_source", "missing_target", "missing_both")}
         listed = {key: {**found, "words": list(found["words"])} for key, found in missing.items()}
@@ -136,7 +136,7 @@ class LexiconIndex(Displayed):
 
 
 class Lookup:
-    """Rows by word, exact first; remembers the words that `count` found only by folding."""
+    """Rows by word: exact matches first, then by folded case. `count` records the words found only by folding."""
 
     def __init__(self, table: Vocabulary, fold_case: bool) -> None:
         self.size = len(table)
@@ -147,17 +147,17 @@ class Lookup:
             self.folded_rows.setdefault(word.casefold(), row)
 
     def find(self, word: str) -> int | None:
-        """The row of a word, if it has one."""
+        """The row of a word, or None."""
         row = self.rows.get(word)
         return self.folded_rows.get(word.casefold()) if row is None and self.folded_rows else row
 
     def spelling(self, word: str) -> str:
-        """The word as the table has it, where it has it."""
+        """The word as it is spelt in the table; unchanged if it is not there."""
         row = self.find(word)
         return word if row is None else self.words[row]
 
     def count(self, word: str) -> int | None:
-        """The same, remembered."""
+        """As `find`; a word found only by folding is recorded."""
         row = self.find(word)
         if row is not None and word not in self.rows:
             self.folded.add(word)
@@ -165,7 +165,7 @@ class Lookup:
 
 
 def find_pairs(lexicon: Lexicon, source: Vocabulary, target: Vocabulary, *, fold_case: bool) -> LexiconIndex:
-    """Find the pairs in two tables; exactly, or with `fold_case` also by `str.casefold`, first row first."""
+    """Look up the pairs in two tables: exactly, and with `fold_case` also by `str.casefold`, the first row."""
     return _find(lexicon, Lookup(source, fold_case), Lookup(target, fold_case))
 
 

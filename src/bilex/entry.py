@@ -1,4 +1,4 @@
-"""Lines of a lexicon: where each comes from, and which ones come first."""
+"""Entries of an induced lexicon, and their order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ORIGINS: tuple[Origin, ...] = ("accepted", "corrected", "given", "found")
 
 
 class Entry(NamedTuple):
-    """A line of a lexicon; rank 1 is the first translation of its source.
+    """An entry of a lexicon; rank 1 is the first translation of its source word.
 
-    The score is nan where a word of the pair has no vector. `origin` says where the pair comes from: it was found by
-    the vectors, given by the dictionary, or accepted or entered by a person in `bilex explore`.
+    The score is nan if a word has no vector. origin: found by the vectors, given by the dictionary, or accepted or
+    corrected by a person in `bilex explore`.
     """
 
     source: str
@@ -29,11 +29,11 @@ class Entry(NamedTuple):
 def put_first(
     entries: Iterable[Entry], right: Iterable[Entry], *, n: int, refused: Collection[tuple[str, str]] = ()
 ) -> list[Entry]:
-    """The entries with those that are known to be right before the others of their source, and none that is refused.
+    """Merge entries with right ones: right entries first for each source word, without refused pairs.
 
-    All right ones are there, even if they are more than n, and so are entries that were not found but given; found ones
-    follow until a source has n. A right pair that is among the entries keeps its score. Sources that only right ones
-    have come last.
+    All right entries are included, even if they are more than n, and so are given entries; then found entries follow,
+    until a source word has n. A right pair that is among the entries has its score. Source words that have only right
+    entries come last.
     """
     others: dict[str, dict[str, Entry]] = {}
     for entry in entries:
@@ -42,8 +42,8 @@ def put_first(
     for entry in right:
         known = others.get(entry.source, {}).pop(entry.target, entry)
         listed.setdefault(entry.source, []).append(known._replace(origin=entry.origin))
-    for source, left in others.items():
-        allowed = [entry for entry in left.values() if (source, entry.target) not in refused]
+    for source, remaining in others.items():
+        allowed = [entry for entry in remaining.values() if (source, entry.target) not in refused]
         listed[source] += [entry for entry in allowed if entry.origin != "found"]
         listed[source] += [entry for entry in allowed if entry.origin == "found"][: max(0, n - len(listed[source]))]
     return [entry._replace(rank=rank) for ranked in listed.values() for rank, entry in enumerate(ranked, 1)]

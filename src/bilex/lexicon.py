@@ -1,6 +1,6 @@
-"""Dictionaries: word pairs read from a file, split by source word, and found again in two tables.
+"""Dictionaries: word pairs from a file, split by source word, and looked up in two tables.
 
-Nothing here imports torch, so that a dictionary can be looked at without waiting for it.
+This module does not import torch, which takes seconds.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ __all__ = ["Lexicon", "LexiconIndex", "LexiconReport"]
 class Lexicon(Displayed):
     """Word pairs in file order, repeated lines included; a source may have several targets.
 
-    `len(lexicon)` is the number of pairs, `("dog", "chien") in lexicon` tells whether one is there, and
-    `for source, target in lexicon` goes through them.
+    `len(lexicon)` is the number of pairs; `("dog", "chien") in lexicon` and `for source, target in lexicon` work too.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -44,15 +43,13 @@ class Lexicon(Displayed):
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, tuple):
-            raise LexiconError(
-                f"pairs are {describe_value(self.pairs)}; needed a tuple: Lexicon.of makes it of any pairs"
-            )
+            raise LexiconError(f"pairs are {describe_value(self.pairs)}; needed a tuple; Lexicon.of accepts any pairs")
 
     @classmethod
     def of(cls, given: LexiconLike) -> Lexicon:
-        """The lexicon of whatever holds pairs; `align` and all else that takes a lexicon takes the same.
+        """A lexicon from any source of pairs; all functions that take a lexicon accept the same sources.
 
-        A Lexicon stays as it is. The path of a file is read. From all else that `from_pairs` takes a new one is made.
+        A Lexicon is returned unchanged. A path is read. All else is passed to `from_pairs`.
         """
         if isinstance(given, Lexicon):
             return given
@@ -69,9 +66,9 @@ class Lexicon(Displayed):
     ) -> Self:
         """Read `source<separator>target` lines; further columns, blank and comment lines are counted in `report`.
 
-        A line is a comment if it begins with `comment`, except where `comment` alone is the first field of a tab or
-        comma separated line: `#<TAB>dièse` is a pair. With "auto" that is `#`, but nothing in a file that is named as
-        those of MUSE are (`en-fr.0-5000.txt`, `en-fr.5000-6500.txt`): they have no comments, and words like `#tag`.
+        A line is a comment if it begins with `comment`, unless `comment` alone is the first field of a tab or comma
+        separated line: `#<TAB>dièse` is a pair. With "auto" the sign is `#`. Files named like those of MUSE
+        (`en-fr.0-5000.txt`, `en-fr.5000-6500.txt`) then have no comments, since they have words like `#tag`.
         """
         path = Path(path)
         comment = comment_prefix(path) if comment == "auto" else comment
@@ -80,14 +77,14 @@ class Lexicon(Displayed):
 
     @classmethod
     def from_pairs(cls, pairs: PairsLike) -> Self:
-        """A lexicon of pairs at hand, [("dog", "chien")], or of a dict, {"dog": "chien", "cat": ["chat", "chatte"]}.
+        """A lexicon from pairs, [("dog", "chien")], or from a dict, {"dog": "chien", "cat": ["chat", "chatte"]}.
 
-        Entries of an induced lexicon are pairs, too. Both words of each must hold something.
+        Entries of an induced lexicon are pairs too. No word may be empty.
         """
         return cls(pairs=word_pairs(pairs))
 
     def write(self, path: Path | str) -> None:
-        """Write tab separated UTF-8 lines that `read` gives back as they are."""
+        """Write tab separated UTF-8 lines; `read` returns the same pairs."""
         write_pairs(Path(path), self.pairs)
 
     def __len__(self) -> int:
@@ -99,24 +96,24 @@ class Lexicon(Displayed):
     def __contains__(self, pair: object) -> bool:
         if isinstance(pair, str):
             raise LexiconError(f"found the word {quote(pair)}; a lexicon has pairs: ask `in lexicon.sources`")
-        return isinstance(pair, tuple | list) and tuple(pair) in self._known
+        return isinstance(pair, tuple | list) and tuple(pair) in self._pair_set
 
     @property
     def name(self) -> str:
-        """The file it came from, for messages."""
+        """The file that it was read from, as messages name it."""
         return "the dictionary" if self.origin is None else printable(str(self.origin))
 
     @property
     def sources(self) -> list[str]:
-        """Every source word once, in order."""
+        """The source words in order, each once."""
         return list(dict.fromkeys(source for source, _ in self.pairs))
 
     def targets_of(self) -> dict[str, list[str]]:
-        """Targets of each source word, each once, in order."""
+        """The targets of each source word in order, each once."""
         targets: dict[str, dict[str, None]] = {}
         for source, target in self.pairs:
             targets.setdefault(source, {})[target] = None
-        return {source: list(found) for source, found in targets.items()}
+        return {source: list(words) for source, words in targets.items()}
 
     def split(
         self,
@@ -127,11 +124,11 @@ class Lexicon(Displayed):
         fold_case: bool = False,
         among: Iterable[str] | None = None,
     ) -> tuple[Self, Self]:
-        """(rest, held out): a share, or a count, of the source words is held out with all their pairs.
+        """(rest, held out): hold out a share, or a count, of the source words, with all their pairs.
 
-        No source word is on both sides, nor with `fold_case` two that differ in letter case; a target word can be. The
-        order of pairs is kept. Which words are held out depends on the words and `rng_seed` alone, not on their order.
-        With `among`, it is a share of these source words, such as those that have vectors; all others stay in the rest.
+        No source word is in both parts; with `fold_case`, not in another letter case either. A target word can be. The
+        order of pairs does not change. The choice depends only on the words and `rng_seed`, not on their order. With
+        `among`, only these source words can be held out, such as those that have vectors.
         """
         if count is None and not 0 < share < 1:
             raise SettingsError(f"share={share}: needed a number between 0 and 1")
@@ -140,7 +137,7 @@ class Lexicon(Displayed):
         held = round(share * len(sources)) if count is None else count
         if not 0 < held < len(sources):
             raise LexiconError(
-                f"{self.name}: cannot hold out {held} of {len(sources)} source words, one side would be empty; "
+                f"{self.name}: cannot hold out {held} of {len(sources)} source words, one part would be empty; "
                 f"needed 1 to {len(sources) - 1}: choose another share or count, or use a larger dictionary"
             )
         chosen = set(sorted(sources, key=lambda source: _draw(source, rng_seed))[:held])
@@ -150,7 +147,7 @@ class Lexicon(Displayed):
         )
 
     def shared_sources(self, other: LexiconLike, *, fold_case: bool = False) -> set[str]:
-        """The source words that are in both; with `fold_case` also where only letter case differs."""
+        """The source words that are in both lexicons; with `fold_case`, letter case is ignored."""
         theirs = {_key(source, fold_case) for source in Lexicon.of(other).sources}
         return {source for source in self.sources if _key(source, fold_case) in theirs}
 
@@ -159,23 +156,23 @@ class Lexicon(Displayed):
         return replace(self, pairs=tuple((target, source) for source, target in self.pairs), report=None)
 
     def without_sources(self, words: str | Iterable[str]) -> Self:
-        """The pairs whose source is none of `words`, or not that one word."""
+        """The pairs without those of the source words `words`, or of one word."""
         unwanted = frozenset(word_list(words))
         return self._where(lambda source: source not in unwanted)
 
     def union(self, other: LexiconLike) -> Self:
-        """These pairs, then those of `other` that are not among them."""
-        added = tuple(pair for pair in Lexicon.of(other) if pair not in self._known)
+        """These pairs, followed by the pairs of `other` that are new."""
+        added = tuple(pair for pair in Lexicon.of(other) if pair not in self._pair_set)
         return replace(self, pairs=self.pairs + added, report=None)
 
     def index(
         self, source: Vocabulary | TableLike, target: Vocabulary | TableLike, *, fold_case: bool = False
     ) -> LexiconIndex:
-        """Find the pairs in two tables; exactly, or with `fold_case` also by `str.casefold`, first row first."""
+        """Look up the pairs in two tables: exactly, and with `fold_case` also by `str.casefold`, the first row."""
         return find_pairs(self, _vocabulary(source), _vocabulary(target), fold_case=fold_case)
 
     @cached_property
-    def _known(self) -> frozenset[tuple[str, str]]:
+    def _pair_set(self) -> frozenset[tuple[str, str]]:
         return frozenset(self.pairs)
 
     def _line(self) -> str:
@@ -207,5 +204,5 @@ def _key(word: str, fold_case: bool) -> str:
 
 
 def _draw(word: str, rng_seed: int) -> bytes:
-    """What stands for a random number of this word, the same in every dictionary and on every machine."""
+    """A hash as the random number of a word: the same in every dictionary and on every machine."""
     return hashlib.blake2b(f"{rng_seed} {word}".encode(errors="surrogatepass")).digest()

@@ -1,4 +1,4 @@
-"""What a method hands back: two maps into one shared space."""
+"""The result of a method: maps of source and target rows into a shared space."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mapping(ABC):
-    """Maps source rows and target rows, normalized as in `fit`, into one space. Immutable; made of named arrays.
+    """Maps source rows and target rows, normalized as in `fit`, into one space. Immutable; consists of named arrays.
 
-    A new kind says `class NewMapping(Mapping, kind="new")` and is found by that name when a run is opened.
+    A new kind is declared by `class NewMapping(Mapping, kind="new")`; saved runs refer to it by this name.
     """
 
     kind: ClassVar[str]
@@ -34,8 +34,7 @@ class Mapping(ABC):
     def source(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
         """Source rows (n, d) in the shared space (n, e).
 
-        `among` is the whole normalized source table, for maps that look at a word's neighbours; without it, `rows`
-        is that table.
+        among: the whole normalized source table, for maps that use the neighbours of a word; by default `rows`.
         """
 
     @abstractmethod
@@ -44,26 +43,26 @@ class Mapping(ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, Tensor]:
-        """All that the mapping consists of, by name."""
+        """All arrays of the mapping, by name."""
 
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: dict[str, Tensor]) -> Self:
-        """The inverse of `arrays`; they are in the `forms`. ValueError if their values make no mapping."""
+        """The inverse of `arrays`, which have been checked by `forms`. ValueError if their values are not valid."""
 
     @classmethod
     def forms(cls, arrays: dict[str, Tensor]) -> Forms:
-        """What `arrays` gives: d is the dimension of the tables, all other letters are free.
+        """Shapes and types of `arrays`: d is the dimension of the tables, all other letters are free.
 
-        `arrays` are those of a file, where the forms depend on them, such as on the number of layers. A kind that does
-        not declare its forms is given arrays of any shape and type.
+        arrays: those of a file, since the forms can depend on them, for example on the number of layers. By default,
+        any shapes and types are allowed.
         """
         return {name: ArrayForm.of(array) for name, array in arrays.items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinearMapping(Mapping, kind="linear"):
-    """x → x A, z → z B. Without B the target rows stay where they are.  A: (d, e), B: (d, e)."""
+    """x → x A, z → z B; without B, z → z.  A: (d, e), B: (d, e)."""
 
     source_matrix: Tensor
     target_matrix: Tensor | None = None
@@ -96,21 +95,21 @@ class LinearMapping(Mapping, kind="linear"):
 
 
 def nested_arrays(mapping: Mapping, prefix: str) -> dict[str, Tensor]:
-    """The arrays of a mapping that is a part of something, with its kind in their names."""
+    """The arrays of a mapping inside another one, with its kind in their names."""
     return {f"{prefix}{mapping.kind}.{name}": array for name, array in mapping.arrays().items()}
 
 
 def nested_mapping(arrays: dict[str, Tensor], prefix: str, sizes: dict[str, int] | None = None) -> Mapping | None:
     """The inverse of `nested_arrays`; none if there are no arrays of that prefix."""
-    found = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    if not found:
+    own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    if not own:
         return None
-    kind = next(iter(found)).partition(".")[0]
-    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in found.items()}, sizes)
+    kind = next(iter(own)).partition(".")[0]
+    return mapping_from_arrays(kind, {name.partition(".")[2]: array for name, array in own.items()}, sizes)
 
 
 def mapping_from_arrays(kind: str, arrays: dict[str, Tensor], sizes: dict[str, int] | None = None) -> Mapping:
-    """A mapping of the named kind; ValueError if the arrays are not in its forms. sizes: {"d": ...}, where known."""
+    """A mapping of this kind; ValueError if the arrays do not have its forms.  sizes: {"d": ...}, if known."""
     if kind not in Mapping.kinds:
         raise AlignmentError(f"unknown kind of mapping {kind!r}; known: {', '.join(Mapping.kinds)}; update bilex")
     check_arrays(arrays, Mapping.kinds[kind].forms(arrays), sizes)

@@ -1,4 +1,4 @@
-"""A table of word vectors: the one thing that everything else works on."""
+"""A table of word vectors, the basic data type of bilex."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ __all__ = ["EmbeddingTable", "ReadReport"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmbeddingTable(Displayed):
-    """Words in order of frequency and their rows; row i belongs to word i.
+    """Words in order of frequency and their vectors; row i is the vector of word i.
 
-    `rows` is (n, d) float32, row-major; `report` tells what reading repaired; `subwords` makes vectors for words
-    that are not in the table; `origin` is the file it was read from.
+    rows: (n, d) float32, row-major. report: what was repaired while reading. subwords: computes vectors for words that
+    are not in the table. origin: the file that it was read from.
 
-    `table["dog"]` is the vector of a word, `table[["dog", "cat"]]` those of several, (q, d); `len(table)` is the number
-    of words, `"dog" in table` tells whether one is there, and `for word in table` goes through them.
+    `table["dog"]` is the vector of a word, `table[["dog", "cat"]]` the vectors of several, (q, d). `len(table)` is the
+    number of words; `"dog" in table` and `for word in table` work too.
     """
 
     words: list[str]
@@ -61,11 +61,11 @@ class EmbeddingTable(Displayed):
 
     @classmethod
     def of(cls, given: TableLike) -> EmbeddingTable:
-        """The table of whatever holds word vectors; `align` and all else that takes a table takes the same.
+        """A table from any source of word vectors; all functions that take a table accept the same sources.
 
-        An EmbeddingTable stays as it is. The path of a file is read. KeyedVectors of gensim and its models,
-        (words, rows) and a dict of words and their vectors are taken with the words in their order, which should be
-        that of frequency; rows that cannot be used are left out and counted in `report`.
+        An EmbeddingTable is returned unchanged. A path is read. KeyedVectors and models of gensim, (words, rows) and
+        dicts from words to vectors are accepted; their order should be that of frequency. Rows that cannot be used are
+        left out and counted in `report`.
         """
         if isinstance(given, EmbeddingTable):
             return given
@@ -82,9 +82,9 @@ class EmbeddingTable(Displayed):
         encoding: str = "utf-8",
         strict: bool = False,
     ) -> Self:
-        """Read a table of any format that `docs/reference/formats.md` names; the content tells which, not the suffix.
+        """Read a table in any format of `docs/reference/formats.md`. The format is detected from the content.
 
-        Lines that cannot be used are left out whole and counted in `report`; with `strict` the first of them raises.
+        Lines that cannot be used are left out and counted in `report`; with `strict`, the first one is an error.
         """
         from bilex.io.open import read_contents
 
@@ -105,9 +105,9 @@ class EmbeddingTable(Displayed):
         format: str | None = None,  # noqa: A002 (the name the user knows)
         dtype: str = "float32",
     ) -> None:
-        """Write by suffix: .vec, .txt (no header), .bin (word2vec), .npz, .safetensors; .gz may follow the first three.
+        """Write by suffix: .vec, .txt (no header), .bin (word2vec) or .gz of these, .npz, .safetensors.
 
-        Subwords are not written. `dtype` float16 halves .npz and .safetensors.
+        Subwords are not written. `dtype="float16"` halves the size of .npz and .safetensors.
         """
         from bilex.io.write import write_contents
 
@@ -115,7 +115,7 @@ class EmbeddingTable(Displayed):
 
     @classmethod
     def from_gensim(cls, keyed_vectors: Any) -> Self:
-        """Take words and rows, and subwords if any, from gensim KeyedVectors. Needs the extra `gensim`."""
+        """A table from gensim KeyedVectors, with their subwords if any. Needs the extra `gensim`."""
         if not is_gensim(keyed_vectors):
             raise TableError(
                 f"found {describe_value(keyed_vectors)}; needed KeyedVectors of gensim, or a model with them"
@@ -132,38 +132,38 @@ class EmbeddingTable(Displayed):
 
     @property
     def dim(self) -> int:
-        """Numbers for each word."""
+        """Number of dimensions."""
         return int(self.rows.shape[1])
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Row of each word; where a word is there twice, the first."""
+        """Row of each word; the first row, if a word occurs twice."""
         return {word: i for i, word in reversed(list(enumerate(self.words)))}
 
     def vector(self, word: str) -> NDArray[np.float32]:
-        """The row of a word, or what the subwords make of it when it is not in the table."""
+        """The vector of a word; if it is not in the table, the vector from its subwords."""
         row = self.index.get(word)
         if row is not None:
             vector: NDArray[np.float32] = self.rows[row]
             return vector
-        made = self.subwords(word) if self.subwords is not None else None
-        if made is None or not made.any():
+        from_subwords = self.subwords(word) if self.subwords is not None else None
+        if from_subwords is None or not from_subwords.any():
             advice = "check letter case, read more words, or use a fastText .bin, which has vectors for any word"
             place = self.origin or "the table"
             raise UnknownWordError(f"{word!r} is not among the {len(self):,} words of {place}; {advice}")
-        return made
+        return from_subwords
 
     def most_similar(self, word: str | ArrayLike, n: int = 10, *, topn: int | None = None) -> list[Candidate]:
         """The n words nearest to a word or to a vector (d,), by cosine, best first; a word is not its own neighbour.
 
-        `topn` is the name that gensim has for n.
+        `topn` is gensim's name for n.
         """
         n = asked_for(n, topn)
         vector, row = look_up(self, word)
         return nearest_words(vector, self._unit_rows, self.words, n, apart_from=row)
 
     def head(self, n: int) -> EmbeddingTable:
-        """The first n words; their rows are shared, not copied."""
+        """A table of the first n words; the rows are shared, not copied."""
         return replace(self, words=self.words[:n], rows=self.rows[:n])
 
     def __len__(self) -> int:
@@ -176,7 +176,7 @@ class EmbeddingTable(Displayed):
         return iter(self.words)
 
     def __getitem__(self, words: str | Iterable[str]) -> NDArray[np.float32]:
-        """The vector of a word, (d,), or those of several, (q, d), as `vector` finds them."""
+        """The vector of a word, (d,), or of several words, (q, d), as in `vector`."""
         if isinstance(words, str):
             return self.vector(words)
         return np.array([self.vector(word) for word in word_list(words)], np.float32).reshape(-1, self.dim)

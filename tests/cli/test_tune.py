@@ -133,7 +133,7 @@ def test_mistakes(refused, args, tmp_path, more, code, message):
 def test_defaults_that_fail_leave_nothing(bilex, args, tmp_path):
     result = bilex("tune", *args, "--method", "rapo", "--set", "epochs=1", "--set", "start=instamap")
     assert result.code == 1
-    assert "the defaults fail: rapo: start=instamap is no linear method" in result.err
+    assert "the defaults fail: rapo: start=instamap is not a linear method" in result.err
     assert list(tmp_path.iterdir()) == []
 
 

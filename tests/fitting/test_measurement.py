@@ -44,7 +44,7 @@ class TestSecondFit:
         assert alignment.agreement is not None
 
     def test_is_left_out_where_it_would_take_long(self, world, monkeypatch):
-        monkeypatch.setattr(measurement, "LARGEST", len(world.source) * len(world.target) - 1)
+        monkeypatch.setattr(measurement, "MAX_WORD_PAIRS", len(world.source) * len(world.target) - 1)
         assert made(world, "procrustes")[0].held_out is None
 
     def test_a_decomposition_that_fails_leaves_it_out(self, world, monkeypatch):

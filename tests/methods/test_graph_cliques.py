@@ -70,7 +70,7 @@ def test_failure_is_that_of_this_method(grouped):
     noise = unit(torch.randn(200, 16, generator=generator()))
     with pytest.raises(AlignmentError, match="graph_cliques has failed, tried 1 times"):
         GraphCliques(tries=1, least_agreement=0.9).fit(x, noise, right[:0], generator=generator(), trace=Trace())
-    with pytest.raises(AlignmentError, match="graph_cliques has failed: 0 cliques of 30 words or more"):
+    with pytest.raises(AlignmentError, match="graph_cliques has failed: one language has 0 cliques of 30 words"):
         GraphCliques(least=30).fit(x, noise, right[:0], generator=generator(), trace=Trace())
 
 

@@ -171,23 +171,23 @@ def test_how_good_the_pairs_are_is_told(given):
     assert told["dev_right"] == pytest.approx(100 * sum(pair in gold for pair in judged) / len(judged))
 
 
-class TestWhichRoundIsKept:
-    def kept(self, *rounds):
+class TestWhichRoundIsSelected:
+    def selected(self, *rounds):
         now = _Rounds(torch.empty(0, 2), torch.Generator())
         for scores in rounds:
-            now.take(None, torch.tensor(scores, dtype=torch.float64), now.pairs)
-        return now.kept_round
+            now.finish_round(None, torch.tensor(scores, dtype=torch.float64), now.pairs)
+        return now.selected_round
 
     def test_the_best(self):
-        assert self.kept([0.1], [0.3], [0.2]) == 1
-        assert self.kept([0.5] * 4, [0.7, 0.6, 0.6, 0.7], [0.2] * 4) == 1
+        assert self.selected([0.1], [0.3], [0.2]) == 1
+        assert self.selected([0.5] * 4, [0.7, 0.6, 0.6, 0.7], [0.2] * 4) == 1
 
     def test_a_later_one_that_is_not_clearly_worse(self):
-        assert self.kept([0.5] * 4, [0.3, 0.6, 0.4, 0.6]) == 1
+        assert self.selected([0.5] * 4, [0.3, 0.6, 0.4, 0.6]) == 1
 
     def test_compared_with_the_best_and_not_with_the_last(self):
         worse_and_worse = [[0.9, 0.4, 0.8, 0.5], [0.8, 0.5, 0.6, 0.6], [0.7, 0.4, 0.5, 0.5]]
-        assert self.kept(*worse_and_worse) == 1
+        assert self.selected(*worse_and_worse) == 1
 
 
 def test_around_a_method_that_has_rounds_itself(given):
@@ -198,7 +198,7 @@ def test_around_a_method_that_has_rounds_itself(given):
 
 
 def test_nothing_to_add_is_said(given):
-    with pytest.raises(AlignmentError, match="round 0 of self_learning found no pair to add"):
+    with pytest.raises(AlignmentError, match="round 0 of self_learning found no pair to add to the"):
         fit(given, **{"induction.threshold": "9"})
 
 

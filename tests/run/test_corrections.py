@@ -104,7 +104,7 @@ class TestReading:
             patch.setattr("os.access", lambda *_: False)
             opened = Corrections(file, reading=True)
             assert opened.judged() == ([("a", "x")], set())
-            with pytest.raises(ExplorerError, match="cannot be kept there"):
+            with pytest.raises(ExplorerError, match="cannot be saved there"):
                 opened.decide("b", "y", "rejected")
             opened.close()
         assert {path.name for path in file.parent.iterdir()} == set(before)

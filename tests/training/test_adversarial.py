@@ -61,7 +61,7 @@ def test_the_discriminator_descends_the_cross_entropy(plain):
 def test_the_map_descends_the_same_with_the_labels_exchanged(plain):
     discriminator, x, z = Discriminator(plain, normal(1, 4), generator()), normal(6, 4), normal(6, 4, rng_seed=1)
     w, v = (normal(4, 4, rng_seed=2).requires_grad_() for _ in range(2))
-    discriminator.caught(x @ w).backward()
+    discriminator.map_loss(x @ w).backward()
     said = network(discriminator)(torch.cat([x @ v, z]))[:, 0]
     nn.functional.binary_cross_entropy(said, 1 - labels(6, 6, 0.2)).backward()
     torch.testing.assert_close(w.grad, v.grad)
@@ -126,15 +126,15 @@ def test_the_rate_falls_each_epoch_and_halves_from_the_second_worse_one():
     selection = Selection(torch.tensor(0), 0.5, 1.0)
     rates = []
     for number, criterion in enumerate([0.6, 0.4, 0.7, 0.6, 0.8, 0.2], 1):
-        selection.see(torch.tensor(number), criterion)
+        selection.update(torch.tensor(number), criterion)
         rates.append(selection.rate)
     assert int(selection.best) == 5
     assert selection.criterion == 0.8
     factors = [0.98, 0.98, 0.98, 0.49, 0.98, 0.49]
     assert rates == pytest.approx([torch.tensor(factors[: i + 1]).prod().item() for i in range(6)])
     for _ in range(50):
-        selection.see(torch.tensor(0), 0.0)
-    assert selection.rate == adversarial.LEAST_RATE
+        selection.update(torch.tensor(0), 0.0)
+    assert selection.rate == adversarial.MIN_RATE
 
 
 class Counting:
@@ -157,7 +157,7 @@ def test_the_best_epoch_is_kept():
 
 def test_a_map_that_is_no_number_is_never_the_best():
     selection = Selection(torch.tensor(0), 0.5, 1.0)
-    selection.see(torch.tensor(1), float("nan"))
+    selection.update(torch.tensor(1), float("nan"))
     assert int(selection.best) == 0
 
 

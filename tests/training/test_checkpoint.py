@@ -147,7 +147,7 @@ class TestFullDisk:
             checkpoint.save(Trace(), {"w": torch.zeros(1)}, epoch=epoch)
         assert said == [
             f"{tmp_path / CHECKPOINT}: No space left on device; free some space there, or choose another place; until "
-            "then an interruption loses what is being learnt"
+            "then an interruption loses all progress since the last checkpoint"
         ]
         assert checkpoint.last is None
         assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ def test_gold_lists():
 def test_is_gold(monkeypatch):
     keys, gold = torch.tensor([[1, 0, 3], [4, 4, 2]]), torch.tensor([[3, 1], [2, -1]])
     assert is_gold(keys, gold).tolist() == [[True, False, True], [False, False, True]]
-    monkeypatch.setattr(negatives, "AT_ONCE", 3)
+    monkeypatch.setattr(negatives, "MAX_COMPARISONS", 3)
     assert is_gold(keys, gold).tolist() == [[True, False, True], [False, False, True]]
 
 

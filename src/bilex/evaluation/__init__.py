@@ -1,1 +1,1 @@
-"""How good a shared space is: precision of translations, word similarity, hubness."""
+"""Quality of a shared space: precision of translations, word similarity, hubness, significance tests."""

@@ -1,4 +1,4 @@
-"""Whether a map that was learnt without a dictionary is one of translations."""
+"""Agreement of the induced pairs with each other: detects maps that failed, without a dictionary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mutual_agreement(x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000, k: int = 10) -> float:
-    """How much the mutual pairs of the most frequent words agree with each other (0 to 1).
+    """How much the mutual nearest neighbours among the most frequent words agree with each other (0 to 1).
 
     x: (n, d), z: (m, d), unit rows in one space, in order of frequency.
     """
@@ -23,10 +23,10 @@ def mutual_agreement(x: Tensor, z: Tensor, generator: Generator, *, max_rank: in
 
 
 def failure(name: str, *, tries: int, found: float, needed: float) -> AlignmentError:
-    """What to say where even the best of several tries has pairs that agree too little."""
+    """The error to raise if even the best of several tries has too little agreement."""
     return AlignmentError(
         f"{name} has failed, tried {tries} times: a map learnt from some of the pairs it found gives "
-        f"back {found:.0%} of the others, needed {needed:.0%} (least_agreement); it is nonsense. "
+        f"back {found:.0%} of the others, needed {needed:.0%} (least_agreement); its translations are nonsense. "
         "Try another `rng_seed`, or help it with a small dictionary (`train`), or with words that are spelt alike "
         "in both languages: `spelling='identical'` or `spelling='numerals'`"
     )

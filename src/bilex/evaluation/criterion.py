@@ -1,4 +1,4 @@
-"""How good two mapped tables are, for choices: on dev pairs, or without any."""
+"""Criteria for model selection: quality of two mapped tables, on dev pairs or without a dictionary."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 
 def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tensor:
-    """1 / rank by CSLS, among all words, of the best translation of each source word of the dev pairs (p, 2): (s,).
+    """1 / rank of the best gold translation of each source word of dev, by CSLS among all words: (s,).
 
-    x: (n, d), z: (m, d), unit rows.
+    x: (n, d), z: (m, d), unit rows; dev: (p, 2).
     """
     sources, gold = gold_lists(dev)
     return 1 / Index(CSLS(k=k), x, z).ranks(x[sources], gold).double()
 
 
 def standard_error(differences: Tensor) -> float:
-    """How far the mean of the differences between two maps, word by word, is off by chance."""
+    """Standard error of the mean of differences between two maps, one per word: (s,)."""
     return float(differences.std(correction=0)) / math.sqrt(len(differences))
 
 
 def mean_cosine(x: Tensor, z: Tensor, pairs: Tensor, words: int) -> float:
-    """Mean cosine of induced pairs (p, 2) over all the words that could have one: the more alike, the better the map.
+    """Σ cosine of the induced pairs (p, 2) / number of words that could have a pair: higher is better.
 
-    Words without a pair count as 0, so that few good pairs do not pass for a good map.
+    Words without a pair count as 0, so a map with few but good pairs gets a low value.
     """
     return float((x[pairs[:, 0]] * z[pairs[:, 1]]).sum()) / words
 
@@ -48,8 +48,8 @@ def translated_cosine(
 ) -> float:
     """Mean cosine of the most frequent source words with their translations by CSLS: the criterion of MUSE.
 
-    x: (n, d), z: (m, d), unit rows. All target words compete. Only translations that are themselves among the
-    `max_rank` most frequent words count; -1 if there are none. `neighbours`, at least k of all rows, save a search.
+    x: (n, d), z: (m, d), unit rows. All target words are candidates. Only translations among the `max_rank` most
+    frequent target words count; -1 if there are none. `neighbours`, at least k per row, save a search.
     """
     if neighbours is None:
         best = _best(x[:max_rank], x, z, k)
@@ -63,10 +63,10 @@ def translated_cosine(
 
 
 def mean_csls(x: Tensor, z: Tensor, *, words: int = 10_000, most_hits: int = 20, k: int = 10) -> float:
-    """Mean CSLS score of the most frequent source words with their best targets, without any dictionary.
+    """Mean CSLS score of the most frequent source words with their best targets; needs no dictionary.
 
-    Targets that are the best of more than `most_hits` of these words are hubs, and left out with their words. If no
-    word remains, it is the lowest score there is. x: (n, d), z: (m, d), unit rows in order of frequency.
+    x: (n, d), z: (m, d), unit rows in order of frequency. Targets that are the best of more than `most_hits` of these
+    words are hubs, and left out together with their words. If no word remains, the result is -4, the lowest score.
 
     Patra, Moniz, Garg, Gormley and Neubig (2019). Bilingual lexicon induction with semi-supervision in non-isometric
     embedding spaces. ACL.
@@ -74,25 +74,25 @@ def mean_csls(x: Tensor, z: Tensor, *, words: int = 10_000, most_hits: int = 20,
     own = local_mean(topk(x[:words], z, k).values, k)
     best = _best(x[:words], x, z, k)
     hits = torch.bincount(best.indices[:, 0], minlength=len(z))
-    kept = hits[best.indices[:, 0]] <= most_hits
-    return float((2 * best.values[:, 0] - own)[kept].double().mean()) if kept.any() else -4.0
+    no_hub = hits[best.indices[:, 0]] <= most_hits
+    return float((2 * best.values[:, 0] - own)[no_hub].double().mean()) if no_hub.any() else -4.0
 
 
 def agreement(x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, k: int = 10) -> float:
-    """Whether induced pairs (p, 2) are of one piece: the share of them that a map fitted to some others gives back.
+    """Consistency of induced pairs (p, 2): the share of held-out pairs that a map fitted to other pairs finds again.
 
-    The map is orthogonal and fitted to twice as many pairs, drawn at random, as there are dimensions (half of all, if
-    there are not so many). Translations agree with each other. The pairs of a map that only suits itself do so because
-    there are many of them: taken away, most are not found again.
+    The map is orthogonal, and fitted to 2d pairs drawn at random (half of all, if there are fewer). True translations
+    agree with each other, so most are found again. A wrong map fits its own pairs only because it was fitted to them:
+    most held-out pairs are not found again.
     """
     pairs = pairs[torch.randperm(len(pairs), generator=generator).to(pairs.device)]
     fitted = min(2 * x.shape[1], len(pairs) // 2)
     mapped = x @ procrustes(*(rows[pairs[:fitted, i]] for i, rows in enumerate((x, z))))
-    found = _best(mapped[pairs[fitted:, 0]], mapped, z, k).indices[:, 0]
-    return float((found == pairs[fitted:, 1]).double().mean())
+    targets = _best(mapped[pairs[fitted:, 0]], mapped, z, k).indices[:, 0]
+    return float((targets == pairs[fitted:, 1]).double().mean())
 
 
 def _best(queries: Tensor, x: Tensor, z: Tensor, k: int) -> TopK:
-    """The best target by CSLS of some mapped source rows, with its cosine less half of its penalty: (q, 1)."""
+    """The best target by CSLS of each query, with score cos − r / 2: (q, 1)."""
     r = local_mean(topk(z, x, k).values, k)
     return topk(queries, z, 1, bias=csls_bias(r))

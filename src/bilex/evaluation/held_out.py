@@ -1,4 +1,4 @@
-"""How well held-out words of a dictionary are translated, and how far induced pairs confirm each other: as values."""
+"""Result types: precision on held-out words of a dictionary, and agreement of induced pairs."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ if TYPE_CHECKING:
     from bilex.training.trace import Record
 
 HELD_OUT = "held_out"
-"""The stage of the record in which a method says how well it translated dev before it trained on dev as well."""
+"""Stage of the record with the precision on dev, measured before the last training on dev."""
 
 Way = Literal["never learnt", "before they were learnt", "second fit"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """How well held-out words of the dictionary are translated, by CSLS.
+    """Precision on held-out words of the dictionary, by CSLS.
 
-    P@n is the percentage of the source words with a right translation among the n best; MRR the mean of 1 / rank.
+    P@n: percentage of source words with a right translation among the n best; MRR: mean of 1 / rank.
     """
 
     words: int
-    """Source words, all of them in the tables."""
+    """Number of source words; all are in the tables."""
     p_at_1: float
     p_at_5: float
     p_at_10: float
     mrr: float
     way: Way
-    """Of which map it is: of the one in the alignment, which has never learnt them; of the one that was chosen with
-    their help, before they were learnt as well; or of a second one, fitted without them."""
+    """Which map was measured: that of the alignment, which was not trained on these words; the one that was chosen by
+    them, before the last training on them; or a second one, fitted without them."""
 
     @classmethod
     def read(cls, found: Dict[str, Any]) -> Self:
-        """From alignment.json, or from a record of a method; other keys are left aside."""
+        """From alignment.json, or from a record of a method; other keys are ignored."""
         return cls(**{field.name: found[field.name] for field in fields(cls)})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far the pairs that an alignment finds confirm each other, where no words of a dictionary can tell.
+    """Agreement of the induced pairs with each other, for alignments without held-out words.
 
-    They are the mutual nearest neighbours by CSLS among the most frequent `words` of both tables. A map is fitted to
-    some of them, and gives back `percent` of the others: 90 is very good, below 40 it is nonsense.
+    The pairs are the mutual nearest neighbours by CSLS among the most frequent `words` of both tables. A map is fitted
+    to some of them, and finds `percent` of the others: 90 is very good, below 40 the map is useless.
     """
 
     words: int
@@ -61,6 +61,6 @@ class Agreement:
 
 
 def held_out_record(method: str, ranks: Tensor) -> Record:
-    """What a method says of dev before it trains on dev too.  ranks: (s,), from 1, of the best right translations."""
+    """The record of a method before it trains on dev too.  ranks: (s,), from 1, of the best gold translations."""
     scores = Scores.of(ranks.round(), len(ranks))
     return {"stage": HELD_OUT, "method": method, "words": len(ranks), **asdict(scores)}

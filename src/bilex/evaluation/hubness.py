@@ -1,4 +1,4 @@
-"""Hubness: how unevenly the candidates are retrieved."""
+"""Hubness: how often the same few candidates are retrieved."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Hubness:
 
     k: int
     skewness: float
-    """Third standardized moment of N_k; 0 is even, large is a space with hubs."""
+    """Third standardized moment of N_k; about 0 without hubs, large with hubs."""
     largest: int
-    """N_k of the greatest hub."""
+    """N_k of the largest hub."""
     never: float
     """Percentage of candidates that no query retrieves."""
     hubs: tuple[tuple[int, int], ...]
-    """The ten greatest hubs: (row, N_k)."""
+    """The ten largest hubs: (row, N_k)."""
 
     def to_json(self) -> dict[str, object]:
         """All fields by name."""
@@ -37,23 +37,23 @@ class Hubness:
 
 
 def hubness(index: Index, *, k: int = 10, direction: Direction = "forward") -> Hubness:
-    """Over all rows of one table as queries and all of the other as candidates.
+    """The hubness of all rows of one table as candidates, with all rows of the other as queries.
 
     Radovanović, Nanopoulos and Ivanović (2010). Hubs in space: popular nearest neighbors in high-dimensional
     data. JMLR.
     """
     queries, candidates = Sides(index.x, index.z).along(direction)
-    found = index.topk(queries, k, direction, rows=torch.arange(len(queries), device=queries.device)).indices
-    return describe(occurrences(found, len(candidates)), k=k)
+    nearest = index.topk(queries, k, direction, rows=torch.arange(len(queries), device=queries.device)).indices
+    return describe(occurrences(nearest, len(candidates)), k=k)
 
 
-def occurrences(found: Tensor, candidates: int) -> Tensor:
-    """N_k of each candidate: (m,).  found: (n, k), the rows of the k best candidates of each query."""
-    return torch.bincount(found.flatten(), minlength=candidates).cpu()
+def occurrences(nearest: Tensor, candidates: int) -> Tensor:
+    """N_k of each candidate: (m,).  nearest: (n, k), rows of the k best candidates of each query."""
+    return torch.bincount(nearest.flatten(), minlength=candidates).cpu()
 
 
 def describe(counts: Tensor, *, k: int) -> Hubness:
-    """The distribution of N_k in a few numbers."""
+    """Summary of the distribution of N_k: (m,)."""
     top = counts.topk(min(10, len(counts)))
     return Hubness(
         k=k,

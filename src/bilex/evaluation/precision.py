@@ -1,4 +1,4 @@
-"""Precision of translation against a dictionary, over the covered sources and over all of them."""
+"""Precision of translations against a dictionary, over the covered source words and over all of them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 FIGURES = ("P@1", "P@5", "P@10", "MRR")
 BANDS = (0, 1_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
-"""First rows of the bands of source word frequency that results are broken down by."""
+"""First row of each frequency band of source words; results are also given per band."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """P@n is the percentage of sources with a gold target among the n best; MRR the mean of 1 / rank, 0 to 1."""
+    """P@n: percentage of source words with a gold target among the n best; MRR: mean of 1 / rank, 0 to 1."""
 
     p_at_1: float
     p_at_5: float
@@ -35,19 +35,19 @@ class Scores:
 
     @classmethod
     def of(cls, ranks: Tensor, sources: int) -> Scores:
-        """From the ranks of the best gold targets; sources without one count as not found."""
+        """From the ranks of the best gold targets; sources without a rank count as not found."""
         share = [float((ranks <= n).sum()) * 100 / sources if sources else 0.0 for n in (1, 5, 10)]
         mrr = float((1 / ranks.double()).sum()) / sources if sources else 0.0
         return cls(p_at_1=share[0], p_at_5=share[1], p_at_10=share[2], mrr=mrr)
 
     def shown(self) -> tuple[str, ...]:
-        """The figures as people read them, in the order of `FIGURES`."""
+        """The figures as text, in the order of `FIGURES`."""
         return f"{self.p_at_1:.1f}", f"{self.p_at_5:.1f}", f"{self.p_at_10:.1f}", f"{self.mrr:.3f}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """The sources whose rows lie in [first, last], and how well they were translated."""
+    """Scores of the source words in rows first to last."""
 
     first: int
     last: int
@@ -57,7 +57,7 @@ class Band:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Evaluation(Displayed):
-    """One evaluation. A source is covered if it and at least one of its gold targets are in the tables."""
+    """Result of an evaluation. A source word is covered if it and one of its gold targets are in the tables."""
 
     direction: Direction
     retrieval: str
@@ -67,7 +67,7 @@ class Evaluation(Displayed):
     scores_all: Scores
     bands: tuple[Band, ...]
     train_overlap: int = 0
-    """Sources that were in the train or dev lexicon too: any but 0 makes the figures flattering."""
+    """Source words that are in the train or dev lexicon too; if not 0, the figures are too high."""
     ranks: dict[str, int]
     """Rank of the best gold target of every covered source word."""
 
@@ -77,7 +77,7 @@ class Evaluation(Displayed):
         return 100 * self.covered / self.sources if self.sources else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Flat keys: `p_at_1` and so on over covered sources, `p_at_1_all` over all sources of the dictionary."""
+        """Flat keys: `p_at_1`, ... over covered source words, `p_at_1_all`, ... over all source words."""
         return {
             "direction": self.direction,
             "retrieval": self.retrieval,
@@ -113,7 +113,7 @@ def evaluate(
     direction: Direction = "forward",
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Rank all candidates for every covered source of the lexicon, whose sources are the queries' language."""
+    """Rank all candidates for every covered source word of the lexicon; sources are words of the query language."""
     words, rows = list(lexicon.sources), torch.tensor(list(lexicon.sources.values()), dtype=torch.long)
     table = Sides(index.x, index.z).along(direction).source
     queries = table[rows]
@@ -139,8 +139,8 @@ def gold_matrix(gold: dict[int, list[int]], rows: Tensor) -> Tensor:
 def _bands(rows: Tensor, ranks: Tensor, words: int) -> tuple[Band, ...]:
     bands = []
     for first, end in zip(BANDS, (*BANDS[1:], 2**62), strict=True):
-        here = ranks[(rows >= first) & (rows < end)]
-        if len(here):
+        in_band = ranks[(rows >= first) & (rows < end)]
+        if len(in_band):
             last = min(end, words) - 1
-            bands.append(Band(first=first, last=last, covered=len(here), scores=Scores.of(here, len(here))))
+            bands.append(Band(first=first, last=last, covered=len(in_band), scores=Scores.of(in_band, len(in_band))))
     return tuple(bands)

@@ -1,4 +1,4 @@
-"""Is one system better than another, or was it chance? Tests on the same words."""
+"""Significance tests: is one system better than another on the same words?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESAMPLES = 10_000
 
 
 class SignTest(NamedTuple):
-    """Words that only the first has right, words that only the second has, and the two-sided p-value."""
+    """Words that only the first system translates right, words that only the second does, and the two-sided p-value."""
 
     wins: int
     losses: int
@@ -23,7 +23,7 @@ class SignTest(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Where a figure lies, with the confidence asked for."""
+    """A confidence interval."""
 
     low: float
     high: float
@@ -32,8 +32,8 @@ class Interval(NamedTuple):
 def sign_test(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> SignTest:
     """Exact two-sided sign test.  first, second: (n,) whether each word was translated right.
 
-    With n+ words that only the first has right and n- that only the second has, p = P(|B - N/2| >= |n+ - N/2|), B
-    binomial with N = n+ + n- draws of probability 1/2. Words that both or neither has right count for neither.
+    p = P(|B - N/2| >= |n+ - N/2|) with B binomial, N = n+ + n- draws of probability 1/2; n+: words that only the first
+    system has right, n-: words that only the second has right. All other words do not count.
     """
     from scipy.stats import binomtest
 
@@ -47,8 +47,8 @@ def bootstrap(
 ) -> Interval:
     """Paired bootstrap: percentile interval of the mean of differences (n,), one for each word.
 
-    Words are drawn n times with replacement. There are few different differences, and how often each of them is drawn
-    is multinomial: the counts are drawn instead of the words, which is the same and much less work.
+    Words are drawn n times with replacement. The differences have few distinct values, so the number of draws of each
+    value is drawn from a multinomial distribution instead, which is equivalent and much faster.
     """
     values, counts = np.unique(differences, return_counts=True)
     n = len(differences)
@@ -58,20 +58,21 @@ def bootstrap(
 
 
 def combine(p_values: Sequence[float]) -> float:
-    """One p-value from K tests of the same question that depend on each other in any way, after Rüger (1978).
+    """One p-value from K tests of the same hypothesis with any dependence, after Rüger (1978).
 
-    p = K/m p(m), p(m) the m-th smallest, m = K/2 rounded up: the median, made larger by at most 2. One p-value stays as
-    it is. If there is no difference, at least m of K tests are below a with a chance of at most K a / m (Markov).
+    p = K/m p(m), with p(m) the m-th smallest and m = K/2 rounded up: the median times at most 2. One p-value is not
+    changed. Under the null hypothesis, the probability that at least m of K tests are below a is at most K a / m
+    (Markov).
     """
     middle = (len(p_values) + 1) // 2
     return min(1.0, len(p_values) / middle * sorted(p_values)[middle - 1])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values of m tests made together, after Holm (1979), in the order given.
+    """p-values of m tests, adjusted for multiple testing after Holm (1979), in the same order.
 
-    Sorted, p(i) becomes max over j <= i of min(1, (m - j + 1) p(j)): the chance that any of those below a level is
-    below it by accident is at most that level.
+    Sorted, p(i) becomes max over j <= i of min(1, (m - j + 1) p(j)). The probability of any false positive at a level
+    is then at most that level.
     """
     order = np.argsort(p_values, kind="stable")
     m = len(p_values)

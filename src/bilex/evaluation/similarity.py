@@ -1,4 +1,4 @@
-"""Word similarity: do cosines in the shared space order word pairs as people do?"""
+"""Word similarity: correlation of cosines in the shared space with human judgements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity:
-    """Spearman's rank correlation between cosines and judgements, over the pairs whose words both have vectors."""
+    """Spearman's rank correlation of cosines with judgements, over the pairs with vectors for both words."""
 
     spearman: float
     p_value: float
@@ -41,7 +41,7 @@ class Similarity:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Two words and how similar people find them."""
+    """Two words and their similarity, as judged by people."""
 
     first: str
     second: str
@@ -49,7 +49,7 @@ class Judgement:
 
 
 def read_judgements(path: str | PathLike[str], *, encoding: str = "utf-8") -> list[Judgement]:
-    """Lines of word, word, score, separated by tabs or spaces; lines that begin with # are comments."""
+    """Read lines of word, word, score, separated by tabs or spaces; lines that begin with # are comments."""
     judgements = []
     for number, line in enumerate(decode(Path(path), encoding).removeprefix("\ufeff").split("\n"), 1):
         if not line.strip() or line.startswith("#"):
@@ -70,7 +70,7 @@ def read_judgements(path: str | PathLike[str], *, encoding: str = "utf-8") -> li
 
 
 def judgement_list(given: JudgementsLike) -> list[Judgement]:
-    """Judgements from a file, or from triples of two words and a number."""
+    """Judgements from a file, or from triples (word, word, number)."""
     if isinstance(given, str | PathLike):
         return read_judgements(given)
     return [one if isinstance(one, Judgement) else _judgement(number, one) for number, one in enumerate(given, 1)]
@@ -79,7 +79,7 @@ def judgement_list(given: JudgementsLike) -> list[Judgement]:
 def similarity(
     judgements: list[Judgement], first: tuple[EmbeddingTable, Tensor], second: tuple[EmbeddingTable, Tensor]
 ) -> Similarity:
-    """First words are looked up in `first`, second words in `second`: a table and its rows in the shared space."""
+    """Look up first words in `first` and second words in `second`: each a table and its rows in the shared space."""
     rows = [(first[0].index.get(j.first), second[0].index.get(j.second), j.score) for j in judgements]
     covered = [(a, b, score) for a, b, score in rows if a is not None and b is not None]
     if len(covered) < 3:
@@ -89,10 +89,10 @@ def similarity(
         )
     left, right, scores = zip(*covered, strict=True)
     if len(set(scores)) == 1:
-        raise LexiconError(f"all {len(covered)} covered word pairs have the score {scores[0]}: nothing to put in order")
+        raise LexiconError(f"all {len(covered)} covered word pairs have the score {scores[0]}: needed different ones")
     cosines = (unit(first[1][list(left)]) * unit(second[1][list(right)])).sum(1)
     if bool((cosines == cosines[0]).all()):
-        raise LexiconError(f"all {len(covered)} covered word pairs have the same cosine: nothing to put in order")
+        raise LexiconError(f"all {len(covered)} covered word pairs have the same cosine: needed different ones")
     result = spearmanr(cosines.cpu().numpy(), scores)
     return Similarity(
         spearman=float(result.statistic), p_value=float(result.pvalue), covered=len(covered), pairs=len(judgements)

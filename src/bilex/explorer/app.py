@@ -21,14 +21,14 @@ from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
 from bilex.retrieval.sides import Side, other
-from bilex.run.corrections import LONGEST
+from bilex.run.corrections import MAX_WORD_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bilex.explorer.search import Ranked
 
-Word = Annotated[str, Query(min_length=1, max_length=LONGEST)]
+Word = Annotated[str, Query(min_length=1, max_length=MAX_WORD_LENGTH)]
 Number = Annotated[int, Query(ge=1, le=50)]
 
 
@@ -70,7 +70,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
         return JSONAnswer(views.run_view(explorer))
 
     @app.get("/api/complete")
-    async def complete(text: Annotated[str, Query(max_length=LONGEST)], side: Side, n: Number = 12) -> Response:
+    async def complete(text: Annotated[str, Query(max_length=MAX_WORD_LENGTH)], side: Side, n: Number = 12) -> Response:
         words = explorer.table(side).words
         return JSONAnswer([words[row] for row in explorer.words[side].complete(text, n)])
 

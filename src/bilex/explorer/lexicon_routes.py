@@ -15,7 +15,7 @@ from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.explorer.typed import translations
 from bilex.io.dictionary import format_line
 from bilex.io.entries import fits_tsv, tsv_lines
-from bilex.run.corrections import LONGEST, LONGEST_NOTE, Verdict
+from bilex.run.corrections import MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ Bound = Annotated[float | None, Query(allow_inf_nan=False)]
 LONGEST_TYPED = 2000
 """Characters of all translations that are typed at once; the page knows this number too."""
 Exported = Literal["corrections", "dictionary", "lexicon"]
-Text = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Text = Annotated[str, Field(min_length=1, max_length=MAX_WORD_LENGTH)]
 Typed = Annotated[str, Field(min_length=1, max_length=LONGEST_TYPED)]
 
 
@@ -41,7 +41,7 @@ class Deciding(BaseModel):
     suggestion: Text
     verdict: Verdict
     target: Typed | None = None
-    note: Annotated[str, Field(max_length=LONGEST_NOTE)] | None = None
+    note: Annotated[str, Field(max_length=MAX_NOTE_LENGTH)] | None = None
 
 
 def lexicon_routes(explorer: Explorer) -> APIRouter:
@@ -50,7 +50,7 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
 
     @router.get("/lexicon")
     def lexicon(
-        text: Annotated[str, Query(max_length=LONGEST)] = "",
+        text: Annotated[str, Query(max_length=MAX_WORD_LENGTH)] = "",
         status: Verdict | Literal[""] = "",
         doubt: Doubt | Literal["any", ""] = "",
         origin: Literal["given", "found", ""] = "",

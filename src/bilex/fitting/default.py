@@ -1,4 +1,4 @@
-"""Which method an alignment is made with where none is named: the best that the data allow, or a fast one."""
+"""The default method: the best one for the data, or with `fast` a fast one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUPERVISED, SMALL, UNSUPERVISED = "rapo", "rapo_semi", "rapo_unsupervised"
 
 
 class Chosen(NamedTuple):
-    """A method, and why it is this one."""
+    """A method, and the reason for the choice."""
 
     method: Method
     why: str
@@ -29,16 +29,16 @@ def choose(
     fast: bool = False,
     settings: Mapping[str, Any] | None = None,
 ) -> Chosen:
-    """The method, with settings as `get_method` takes them.
+    """Choose the default method.
 
-    source_words: of the dictionary, as far as they have a translation and both have vectors; none if there is no
-    dictionary. only_spelling: words spelt alike are all that it has.
+    source_words: source words of the dictionary that have a vector and a translation with a vector; None: there is no
+    dictionary. only_spelling: the dictionary has only words spelt alike. settings: as for `get_method`.
     """
     if fast and source_words is None:
         raise AlignmentError(
-            f"`fast=True` is {FAST}, which learns from a dictionary, and none was given: pass one as `train`, or take "
-            "words that are spelt alike in both languages: `spelling='identical'`, or `spelling='numerals'`; without "
-            "any of these leave out `fast`"
+            f"`fast=True` is {FAST}, which needs a dictionary, and none was given: pass one as `train`, or use words "
+            "that are spelt alike in both languages: `spelling='identical'`, or `spelling='numerals'`; without any of "
+            "these leave out `fast`"
         )
     if fast:
         name, why = FAST, "`fast` was given"
@@ -54,17 +54,17 @@ def choose(
 
 
 def check_settings(settings: Mapping[str, Any], *, fast: bool, dictionary: bool, others: Iterable[str] = ()) -> None:
-    """Refuse settings that no method has which may be chosen, before the data are read.
+    """Before the data are read, refuse settings that none of the possible default methods has.
 
-    others: names that may have been meant by one that is unknown.
+    others: further names to suggest for an unknown setting.
     """
     names = (FAST,) if fast else (SUPERVISED, SMALL) if dictionary else (UNSUPERVISED,)
-    refusals = [refusal for name in names if (refusal := _refusal(name, settings, others))]
-    if len(refusals) == len(names):
-        raise refusals[0]
+    errors = [error for name in names if (error := _settings_error(name, settings, others))]
+    if len(errors) == len(names):
+        raise errors[0]
 
 
-def _refusal(name: str, settings: Mapping[str, Any], others: Iterable[str]) -> SettingsError | None:
+def _settings_error(name: str, settings: Mapping[str, Any], others: Iterable[str]) -> SettingsError | None:
     try:
         get_method(name, settings, others=others)
     except SettingsError as error:

@@ -1,16 +1,16 @@
-"""About how long an alignment will take: a rough guess, told before a long run begins.
+"""Rough estimate of the time of an alignment, shown before a long run.
 
-With n and m words, d dimensions, p pairs of the dictionary that have vectors, and t threads, in seconds:
+In seconds, with n and m words, d dimensions, p pairs of the dictionary that have vectors, and t threads:
 
     procrustes          (n + m) · 5 µs · d / 300 / s
     rapo                R(p) = (n + m) · (250 µs + 0.25 µs · p) · d / 300 · epochs / 10 / s,  without refit 0.6 · R(p)
     rapo_semi           (0.6 + rounds) · R(p)
-    the same, of a small dictionary, and rapo_unsupervised
-                        V + (1 + rounds) · 0.6 · R(q),  q = p + half of the words looked at for pairs
-    V, for the linear maps before it:  (min(n, 20,000) + min(m, 20,000)) · 5 ms · d / 300 / s
+    rapo_semi with a small dictionary, and rapo_unsupervised
+                        V + (1 + rounds) · 0.6 · R(q),  q = p + half of the words among which pairs are induced
+    V, for the linear maps before:  (min(n, 20,000) + min(m, 20,000)) · 5 ms · d / 300 / s
 
-s = t^0.8 says what threads are worth. The constants fit what was measured on an AMD EPYC processor, with 300 dimensions
-where nothing is said (seconds, and what the formula says):
+s = t^0.8 is the speedup of t threads. The constants were fitted to measurements on an AMD EPYC processor, with 300
+dimensions unless another number is given (measured seconds, and seconds of the formula in brackets):
 
     procrustes          200,000 x 200,000 words, 2 threads                  1.2 (1.1)
     rapo                5,700 x 5,700 words, 5,735 pairs, 1 thread          25 (19)
@@ -23,7 +23,7 @@ where nothing is said (seconds, and what the formula says):
     rapo_unsupervised   20,000 x 20,000 words, 1 thread                     426 (353)
                         20,000 x 40,000 words, 1 thread                     483 (430)
 
-So expect it to be wrong by a factor of up to two, and by more on a busy machine.
+So the estimate can be wrong by a factor of up to two, and by more on a busy machine.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from bilex.methods.base import Method
 
 LINEAR_WORDS = 20_000
-"""The first maps without a dictionary look at so many words."""
+"""Words per language that the linear maps without a dictionary look at."""
 
 
 def estimate(
     method: Method, *, words: tuple[int, int], dim: int, pairs: int, source_words: int, threads: int
 ) -> float | None:
-    """Seconds of one processor with so many threads, roughly; none where nothing is known of the method.
+    """Estimated seconds with these threads; None if there is no formula for the method.
 
-    words: of both tables; pairs, source_words: of the dictionary, as far as they have vectors.
+    words: number of words of both tables; pairs, source_words: those of the dictionary that have vectors.
     """
     scale: float = dim / 300 / threads**0.8
     if isinstance(method, Procrustes):
@@ -59,7 +59,7 @@ def estimate(
 
 
 def rough(seconds: float) -> str:
-    """A time as it is told: `a few seconds`, `about 40 seconds`, `about 3 minutes`, `about 2 hours`."""
+    """A time as text: `a few seconds`, `about 40 seconds`, `about 3 minutes`, `about 2 hours`."""
     if seconds < 7:
         return "a few seconds"
     if seconds < 55:
@@ -75,11 +75,11 @@ def rough(seconds: float) -> str:
 def _rapo_semi(method: RapoSemi, base: Rapo, words: tuple[int, int], pairs: int, *, small: bool) -> float:
     if not small:
         return (0.6 + method.rounds) * _two_trainings(base, words, pairs)
-    found = pairs + min(*words, method.induction.max_rank) // 2
+    enlarged = pairs + min(*words, method.induction.max_rank) // 2
     linear = sum(min(size, LINEAR_WORDS) for size in words) * 5e-3
-    return linear + (1 + method.rounds) * 0.6 * _two_trainings(base, words, found)
+    return linear + (1 + method.rounds) * 0.6 * _two_trainings(base, words, enlarged)
 
 
 def _two_trainings(method: Rapo, words: tuple[int, int], pairs: int) -> float:
-    """R of the formula, with 300 dimensions and one thread."""
+    """R(p) of the formula, for 300 dimensions and one thread."""
     return sum(words) * (250e-6 + 0.25e-6 * pairs) * method.epochs / 10

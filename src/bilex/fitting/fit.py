@@ -54,26 +54,25 @@ def align(
     measured: bool = True,
     **settings: Any,
 ) -> Alignment:
-    """Learn to map two tables into one space.
+    """Fit a mapping of two tables into one space.
 
-    Tables are whatever `EmbeddingTable.of` takes (tables, paths of files, KeyedVectors of gensim, ...), `train` and
-    `dev` whatever `Lexicon.of` takes (lexicons, paths, pairs, dicts). `settings` are those of the method: `epochs=3`.
+    source, target: anything that `EmbeddingTable.of` accepts (tables, paths, KeyedVectors of gensim, ...). train, dev:
+    anything that `Lexicon.of` accepts (lexicons, paths, pairs, dicts). settings: those of the method, as in `epochs=3`.
 
-    Without a method it is the best that the data allow, which takes minutes with large tables: `rapo` with a
-    dictionary, `rapo_semi` with a small one, `rapo_unsupervised` with none; or with `fast` it is `procrustes`, in
-    seconds.
+    The default method is the best one for the data, which takes minutes with large tables: `rapo` with a dictionary,
+    `rapo_semi` with a small one, `rapo_unsupervised` without one. With `fast` it is `procrustes`, in seconds.
 
-    Choices are made on `dev` only: the one given, or `dev_share` of the source words of `train`, held out until they
-    are made; some methods then train on these words, too. A method that chooses nothing trains on all of `train`. There
-    is no way to hand in a test lexicon. With `spelling`, words that both tables have ("identical", or only "numerals")
-    are trained on as well.
+    All choices are made on dev: the given one, or `dev_share` of the source words of `train`, which are held out. After
+    its choices, a method may train on dev too. A method without choices trains on all of `train`. There is no parameter
+    for a test lexicon. With `spelling`, words that both tables have ("identical", or only "numerals") are added to
+    train.
 
-    `corrections`, a run folder or a file, are decisions of `bilex explore`: pairs that were accepted or corrected are
-    added to `train`, those that were rejected or replaced are taken out; without `train` that is the dictionary of that
-    run. Decisions about source words of a `dev` that is given change `dev` instead.
+    corrections: a run folder or a file with decisions of `bilex explore`. Accepted and corrected pairs are added to
+    `train`, rejected and replaced pairs are removed from it; without `train`, the dictionary of that run is used.
+    Decisions about source words of a given `dev` change `dev` instead.
 
-    `alignment.held_out` says how well held-out words are translated, where that can be known at little cost; closed
-    forms are fitted a second time for it, without these words, if it is to be `measured`.
+    `alignment.held_out` has the precision on held-out words, where it costs little. With `measured`, methods in closed
+    form are fitted a second time for it, without these words.
     """
     if method is not None:
         method, settings = get_method(method, settings, others=_PARAMETERS), {}
@@ -94,13 +93,13 @@ def align(
         spelling=spelling,
         corrections=None if corrections is None else Decisions.of(corrections),
     )
-    for doubt in inputs.doubts():
-        warnings.warn(doubt, stacklevel=2)
+    for message in inputs.doubts():
+        warnings.warn(message, stacklevel=2)
     return fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=measured)
 
 
 _PARAMETERS = tuple(inspect.signature(align).parameters)[:-1]
-"""What `align` takes besides the settings of the method."""
+"""The parameters of `align`, without the settings of the method."""
 
 
 def fit(
@@ -111,18 +110,18 @@ def fit(
     checkpoint: Checkpoint | None = None,
     measured: bool = False,
 ) -> Alignment:
-    """Normalize, split, fit, and measure on held-out words if that is asked for."""
+    """Normalize, split, fit, and if `measured` evaluate on held-out words."""
     place, trace = choose_device(device), trace or Trace()
     train, dev = split(inputs)
     method = inputs.method
-    found = inputs.coverage if train is inputs.train else inputs.index(train)
-    pairs = found.require_usable(inputs.least_pairs)
+    indexed = inputs.coverage if train is inputs.train else inputs.index(train)
+    pairs = indexed.require_usable(inputs.least_pairs)
     dev_pairs = None if dev is None else inputs.index(dev)
     source_normalizer, x = Normalizer.fit(torch.from_numpy(inputs.source.rows).to(place), method.normalize)
     target_normalizer, z = Normalizer.fit(torch.from_numpy(inputs.target.rows).to(place), method.normalize)
     _check_finite(x, inputs.source, "source")
     _check_finite(z, inputs.target, "target")
-    mapping = _learn(
+    mapping = _fit_method(
         method,
         x,
         z,
@@ -159,14 +158,14 @@ def fit(
     return alignment
 
 
-def _learn(method: Method, *given: Tensor, **more: Any) -> Mapping:
-    """What `fit` gives back, if that is made of finite numbers."""
+def _fit_method(method: Method, *arrays: Tensor, **options: Any) -> Mapping:
+    """The mapping from `method.fit`; AlignmentError if it has numbers that are not finite."""
     diverged = AlignmentError(
-        f"method {method.name} diverged: it came to numbers that are not finite; try a smaller learning rate, other "
+        f"method {method.name} diverged: its numbers became infinite or undefined; try a smaller learning rate, other "
         "settings or another method"
     )
     try:
-        mapping = method.fit(*given, **more)
+        mapping = method.fit(*arrays, **options)
     except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
         raise diverged from error
     if not all(bool(array.isfinite().all()) for array in mapping.arrays().values()):
@@ -175,14 +174,14 @@ def _learn(method: Method, *given: Tensor, **more: Any) -> Mapping:
 
 
 def split(inputs: Inputs) -> tuple[Lexicon, Lexicon | None]:
-    """Train and dev lexicon, as the method is given them."""
+    """(train, dev) for the method."""
     if inputs.dev is not None or not inputs.method.uses_dev or not len(inputs.train):
         return inputs.train, inputs.dev
     return hold_out(inputs)
 
 
 def _count_spelt_alike(inputs: Inputs, train: Lexicon, dev: Lexicon | None) -> dict[str, int] | None:
-    """How many pairs at the end of each dictionary, as it was split, came in by their spelling."""
+    """Number of pairs of words spelt alike, which are the last ones, in train and in dev after the split."""
     if inputs.spelling is None:
         return None
     alike = set(inputs.train.pairs[len(inputs.train) - inputs.spelt_alike :])
@@ -190,11 +189,11 @@ def _count_spelt_alike(inputs: Inputs, train: Lexicon, dev: Lexicon | None) -> d
 
 
 def _check_finite(rows: Tensor, table: EmbeddingTable, side: str) -> None:
-    """Readers refuse such numbers; arrays that a program hands in may have them."""
+    """Refuse numbers that are not finite. Readers refuse them too, but arrays from a program may have them."""
     if not all_finite(rows):
-        given = torch.from_numpy(table.rows).isfinite().all(1)  # one such number in a table is one in all centred rows
-        wrong = (~(rows.cpu().isfinite().all(1) if given.all() else given)).nonzero()[:, 0]
-        word = table.words[int(wrong[0])]
+        finite = torch.from_numpy(table.rows).isfinite().all(1)  # centering spreads one such number to all rows
+        bad_rows = (~(rows.cpu().isfinite().all(1) if finite.all() else finite)).nonzero()[:, 0]
+        word = table.words[int(bad_rows[0])]
         raise TableError(f"the {side} table has numbers that are not finite, first in the row of {word!r}; remove it")
 
 

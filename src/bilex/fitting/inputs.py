@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """All that decides the result of an alignment; equal inputs on the same machine and threads give equal results."""
+    """All that determines an alignment: on one machine, with as many threads, equal inputs give equal results."""
 
     source: EmbeddingTable
     target: EmbeddingTable
@@ -40,22 +40,22 @@ class Inputs:
     dev_share: float
     fold_case: bool
     spelling: Spelling | None = None
-    """How words spelt alike came into `train`."""
+    """Which words spelt alike were added to `train`."""
     spelt_alike: int = 0
-    """How many pairs at the end of `train` came in so."""
+    """Number of these pairs; they are the last ones of `train`."""
     corrections: Decisions | None = None
-    """What of the dictionaries is as it was decided in `bilex explore`."""
+    """Decisions of `bilex explore` that the dictionaries were changed by."""
     why: str | None = None
-    """Why it is this method, where none was named."""
+    """The reason for the default method; None if the method was named."""
 
     @property
     def least_bytes(self) -> int:
-        """A run made of them takes so many at least: those of its tables."""
+        """Smallest size of a run on disk: that of its tables."""
         return self.source.rows.nbytes + self.target.rows.nbytes
 
     @cached_property
     def coverage(self) -> LexiconIndex:
-        """What the tables have of the whole dictionary, before any of it is held out."""
+        """The whole dictionary as rows of the tables, before dev is held out."""
         return self.index(self.train)
 
     def index(self, lexicon: Lexicon) -> LexiconIndex:
@@ -64,11 +64,11 @@ class Inputs:
 
     @property
     def least_pairs(self) -> int:
-        """So many pairs have to have vectors: one, where there is a dictionary or should be."""
+        """Smallest number of pairs with vectors: 1 if there is a dictionary or the method needs one, else 0."""
         return int(self.method.needs_pairs or len(self.train) > 0)
 
     def doubts(self) -> list[str]:
-        """What may be wrong with the inputs, for people to read."""
+        """Warnings about the inputs, as texts."""
         cut = self.method.rank_cut
         order = [
             f"{_name(table, side)} {doubt}, and {self.method.name} looks at the first {cut:,} of its "
@@ -83,7 +83,7 @@ class Inputs:
         ]
 
     def describe(self) -> dict[str, Any]:
-        """The inputs in plain values: settings, and files by hash."""
+        """The inputs as plain values: settings, and the hashes of files."""
         return {
             "method": self.method.name,
             "settings": self.method.describe(),
@@ -114,12 +114,12 @@ def collect(
     spelling: Spelling | None = None,
     corrections: Decisions | None = None,
 ) -> Inputs:
-    """The inputs of an alignment, checked.
+    """Collect the inputs of an alignment, and check them.
 
-    settings: those of the method, as texts or values of Python.
+    settings: those of the method, as texts or Python values.
     """
     if fast and method is not None:
-        raise SettingsError("a method was named, and the fast one asked for: leave `method` out, or `fast`")
+        raise SettingsError("`method` and `fast` were both given, and each chooses the method: leave one of them out")
     if corrections is not None:
         words = (Lookup(table, fold_case) for table in (source, target))
         train, dev = corrections.apply(train, dev, *words, fold_case=fold_case)
@@ -128,18 +128,18 @@ def collect(
                 f"{corrections.file}: no pair was accepted or corrected, and there is no dictionary beside it; pass "
                 "one as `train`, or leave `corrections` out"
             )
-    given, why = 0 if train is None else len(train), None
+    given_pairs, why = 0 if train is None else len(train), None
     if spelling is not None:
         train = _with_spelling(train, source, target, spelling, corrections)
     if method is None:
-        found = None if train is None else train.index(source, target, fold_case=fold_case).sources_covered
-        method, why = choose(found, only_spelling=not given, fast=fast, settings=settings)
+        covered = None if train is None else train.index(source, target, fold_case=fold_case).sources_covered
+        method, why = choose(covered, only_spelling=not given_pairs, fast=fast, settings=settings)
     else:
         method = get_method(method, settings)
     if train is None:
         if method.needs_pairs:
             raise AlignmentError(
-                f"method {method.name} learns from a dictionary and none was given: pass one as `train`, or take "
+                f"method {method.name} needs a dictionary, and none was given: pass one as `train`, or use "
                 "words that are spelt alike in both languages: `spelling='identical'`, or `spelling='numerals'`"
             )
         train = Lexicon.from_pairs([])
@@ -165,7 +165,7 @@ def collect(
         dev_share=dev_share,
         fold_case=fold_case,
         spelling=spelling,
-        spelt_alike=0 if spelling is None else len(train) - given,
+        spelt_alike=0 if spelling is None else len(train) - given_pairs,
         corrections=corrections,
         why=why,
     )
@@ -174,7 +174,7 @@ def collect(
 
 
 def _name(table: EmbeddingTable, side: str) -> str:
-    """For messages."""
+    """The table as messages name it."""
     return str(table.origin or f"the {side} table")
 
 
@@ -185,14 +185,15 @@ def _with_spelling(
     spelling: Spelling,
     corrections: Decisions | None,
 ) -> Lexicon:
-    """The train lexicon, and words spelt alike that it has no translation for and nobody has refused."""
-    shared, given = same_spelling(source, target, spelling), Lexicon.from_pairs([]) if train is None else train
+    """Train, and words spelt alike that have no translation there and were not rejected in `bilex explore`."""
+    shared = same_spelling(source, target, spelling)
+    train = Lexicon.from_pairs([]) if train is None else train
     if not len(shared):
         what = "no numerals" if spelling == "numerals" else "no words"
         raise AlignmentError(f"the two tables have {what} in common; give a dictionary, or an unsupervised method")
     refused = () if corrections is None else corrections.refused
-    alike = Lexicon(tuple(pair for pair in shared.without_sources(given.sources) if pair not in refused))
-    return given.union(alike)
+    alike = Lexicon(tuple(pair for pair in shared.without_sources(train.sources) if pair not in refused))
+    return train.union(alike)
 
 
 def _describe_table(table: EmbeddingTable) -> dict[str, Any]:

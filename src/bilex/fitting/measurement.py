@@ -1,4 +1,4 @@
-"""How good an alignment is on words of its own dictionary that were held out, as far as that costs little."""
+"""Quality of an alignment on held-out words of its own dictionary, where this costs little time."""
 
 from __future__ import annotations
 
@@ -18,44 +18,46 @@ if TYPE_CHECKING:
     from bilex.fitting.inputs import Inputs
     from bilex.lexicon import Lexicon
 
-LARGEST = 10**10
-"""Pairs of words of the two tables up to which the evaluation of a closed form takes seconds."""
-FREQUENT = 4000
-"""Words of both tables among which pairs are looked for that agree with each other."""
+MAX_WORD_PAIRS = 10**10
+"""Largest product of the table sizes for which the evaluation of a closed form takes only seconds."""
+AGREEMENT_WORDS = 4000
+"""Most frequent words of both tables whose pairs are checked for agreement."""
 
 
 def hold_out(inputs: Inputs) -> tuple[Lexicon, Lexicon]:
-    """The rest of train, and dev: `dev_share` of those source words that have a translation in the tables."""
+    """(train, dev): dev has `dev_share` of the source words that have a translation in the tables."""
     covered = inputs.coverage.require_usable().sources
     return inputs.train.split(inputs.dev_share, rng_seed=inputs.rng_seed, fold_case=inputs.fold_case, among=covered)
 
 
-def measure_agreement(alignment: Alignment, words: int = FREQUENT) -> Agreement:
-    """How far the pairs among the most frequent words agree with each other."""
+def measure_agreement(alignment: Alignment, words: int = AGREEMENT_WORDS) -> Agreement:
+    """How much the pairs of the most frequent words agree with each other."""
     x, z = alignment.source_rows[:words], alignment.target_rows[:words]
     share = mutual_agreement(x, z, torch.Generator().manual_seed(0), max_rank=words)
     return Agreement(words=min(words, len(x), len(z)), percent=100 * share)
 
 
 def measure_held_out(alignment: Alignment, inputs: Inputs) -> HeldOut | None:
-    """What is known of held-out words at little cost: nothing, where a method trains on all of them for long."""
+    """Precision on held-out words; None if it would need a second long training."""
     method = inputs.method
-    if method.closed_form and len(inputs.source) * len(inputs.target) > LARGEST:
+    if method.closed_form and len(inputs.source) * len(inputs.target) > MAX_WORD_PAIRS:
         return None  # it would take longer than the fit
     if alignment.dev is not None:
-        return _told(alignment, method.name) if method.learns_dev else _evaluated(alignment, inputs, "never learnt")
+        if method.learns_dev:
+            return _recorded(alignment, method.name)
+        return _evaluated(alignment, inputs, "never learnt")
     return _second_fit(alignment, inputs) if method.closed_form and len(inputs.train) else None
 
 
-def _told(alignment: Alignment, method: str) -> HeldOut | None:
-    """What the method has said while it worked."""
-    said = (r for r in reversed(alignment.trace.records) if r.get("stage") == HELD_OUT and r.get("method") == method)
-    record = next(said, None)
+def _recorded(alignment: Alignment, method: str) -> HeldOut | None:
+    """The precision that the method has recorded before its last training."""
+    records = (r for r in reversed(alignment.trace.records) if r.get("stage") == HELD_OUT and r.get("method") == method)
+    record = next(records, None)
     return None if record is None else HeldOut.read({**record, "way": "before they were learnt"})
 
 
 def _second_fit(alignment: Alignment, inputs: Inputs) -> HeldOut | None:
-    """Fit once more without some of the words; nothing, where what is left is too little."""
+    """Fit once more without some of the words, and evaluate on these; None if there are too few pairs for that."""
     try:
         train, dev = hold_out(inputs)
         pairs = train.index(inputs.source, inputs.target, fold_case=inputs.fold_case).require_usable()

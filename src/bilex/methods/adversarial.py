@@ -1,4 +1,4 @@
-"""An adversarial map, refined."""
+"""Adversarial training of a map, with refinement."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ if TYPE_CHECKING:
 class Adversarial(Method):
     """A map whose words a discriminator cannot tell from those of the other language, then refined: MUSE, unsupervised.
 
-    By turns the discriminator learns to tell xW from z, and W: (d, d), which begins as the identity, to deceive it;
-    W ← (1 + β) W − β W Wᵀ W after each step keeps it nearly orthogonal. The epoch is kept whose translations of the
-    10,000 most frequent source words have the highest mean cosine. All this fails often, by chance: it is done several
-    times, and the best is taken by the same criterion. `refinement` begins with the pairs that it finds, and ends with
-    the best of its rounds; in the authors' program the adversarial map itself may be kept too. Pairs that do not agree
-    with each other give a failure away, and it is refused.
+    Steps alternate: the discriminator learns to tell xW from z, and W: (d, d) learns to deceive it, starting from the
+    identity. After each step, W ← (1 + β) W − β W Wᵀ W keeps W nearly orthogonal. The best epoch is that whose
+    translations of the 10,000 most frequent source words have the highest mean cosine. Training often fails at random,
+    so there are several restarts, and the best is chosen by the same criterion. `refinement` starts from the pairs of
+    this map and returns the best of its own rounds; the authors' program may also return the adversarial map itself.
+    A failure is recognised by pairs that do not agree with each other, and refused.
 
-    A dictionary, if there is one, is only where W begins: at the Procrustes map.
+    A dictionary, if there is one, is used only to initialize W, as the Procrustes map.
 
-    The paper's five epochs have 31,250 steps each, against a discriminator of 2048 hidden units: on a CPU these are
-    hours. Here they have 2000, and the discriminator has an eighth of the units. In return it learns faster, from
-    rows scaled to numbers of mean square 1. So it would soon know everything, and W would learn nothing: half of what
-    it sees is dropped, and its labels are smoothed more. On real tables, with W half way to the right map, it is then
-    drawn nearer to it; as in the paper it was driven away. β is larger, too: on made-up tables of 50 dimensions W lost
-    directions altogether with the paper's. The paper does not normalize; here it is as for most methods.
+    Deviations: the five epochs of the paper have 31,250 steps each, against a discriminator of 2048 hidden units, which
+    takes hours on a CPU. Here epochs have 2000 steps, and the discriminator has an eighth of the units. Instead it
+    learns faster, from rows scaled to a mean square of 1. So that it does not win at once, which would stop W from
+    learning, it has a dropout of one half and more label smoothing. On real tables, with W half way to the right map,
+    W then came nearer to it; with the values of the paper it moved away. β is larger too: on synthetic tables of 50
+    dimensions W lost directions with the β of the paper. The paper does not normalize; here the default is that of most
+    methods.
     """
 
     name = "adversarial"
@@ -50,15 +51,15 @@ class Adversarial(Method):
     finds_pairs = True
 
     epochs: int = 5
-    """Passes of `steps` steps; the best one is kept."""
+    """Epochs of `steps` steps; the best one is chosen."""
     steps: int = 2000
     """Steps of the map, per epoch. In the paper 31,250."""
     learning_rate: float = 0.1
-    """Learning rate of the map, to begin with; it shrinks as epochs get worse."""
+    """Initial learning rate of the map; it shrinks when an epoch is worse than the best."""
     beta: float = 0.02
     """The β of the formula. In the paper 0.001."""
     restarts: int = 2
-    """So often it is done from the beginning; the best is kept."""
+    """Number of trainings from the beginning; the best one is chosen."""
     adversary: Adversary = field(default_factory=Adversary)
     """The discriminator that the map has to deceive."""
     refinement: ProcrustesRefinement = field(
@@ -67,9 +68,10 @@ class Adversarial(Method):
             induction=Induction(max_rank=15_000, candidates=200_000, beyond=False, direction="forward"),
         )
     )
-    """What refines the map. Its first round is that of the adversarial map's pairs: 4 more make the paper's 5."""
+    """Refines the map. Its round 0 is fitted to the pairs of the adversarial map; with 4 more, these are the 5 of the
+    paper."""
     least_agreement: float = 0.4
-    """It has failed if the pairs in the end agree with each other less than this (0 to 1)."""
+    """Training has failed if the agreement of the final pairs is below this (0 to 1)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,13 +81,13 @@ class Adversarial(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Words are drawn and pairs are induced among the first ones only."""
+        """Words are drawn and pairs induced among the most frequent words only."""
         return min(self.adversary.max_rank, self.refinement.rank_cut)
 
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
-        """The refined map, if it is one of translations."""
+        """The refined map, if its pairs agree with each other."""
         mapping = self.refined(x, z, pairs, generator, trace)
         self.check(mapping.source(x), z, generator, trace)
         return mapping
@@ -93,13 +95,13 @@ class Adversarial(Method):
     def refined(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> LinearMapping:
         """The best of several adversarial maps, refined."""
         w = self.best_map(x, z, pairs, generator, trace.span(0, 0.8))
-        found = self.refinement.induction(unit(x @ w), unit(z), generator).pairs
-        if not len(found):
+        induced = self.refinement.induction(unit(x @ w), unit(z), generator).pairs
+        if not len(induced):
             raise failure(self.name, tries=self.restarts, found=0.0, needed=self.least_agreement)
-        return self.refinement.fit(x, z, found, generator=generator, trace=trace.span(0.8, 1))
+        return self.refinement.fit(x, z, induced, generator=generator, trace=trace.span(0.8, 1))
 
     def best_map(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> Tensor:
-        """W: (d, d) of the highest criterion, of all restarts and epochs."""
+        """W: (d, d) with the highest criterion among all restarts and epochs."""
         start = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
         if len(pairs):
             start = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
@@ -115,15 +117,15 @@ class Adversarial(Method):
             )
             for number in range(1, self.restarts + 1)
         ]
-        return max(tries, key=lambda made: made.criterion).best
+        return max(tries, key=lambda selection: selection.criterion).best
 
     def game(self, x: Tensor, z: Tensor, start: Tensor, generator: Generator) -> Game:
-        """A new discriminator, and the map to begin with."""
+        """A new discriminator, and the initial map."""
         return Game(self.adversary, x, z, start, generator, beta=self.beta)
 
     def check(self, mapped: Tensor, z: Tensor, generator: Generator, trace: Trace) -> None:
-        """Refuse an orthogonal map that only suits itself.  mapped: (n, d), z: (m, d)."""
-        found = mutual_agreement(unit(mapped), unit(z), generator)
-        trace(agreement=found, needed=self.least_agreement)
-        if not found >= self.least_agreement:
-            raise failure(self.name, tries=self.restarts, found=found, needed=self.least_agreement)
+        """Refuse an orthogonal map whose pairs do not agree with each other.  mapped: (n, d), z: (m, d)."""
+        agreement = mutual_agreement(unit(mapped), unit(z), generator)
+        trace(agreement=agreement, needed=self.least_agreement)
+        if not agreement >= self.least_agreement:
+            raise failure(self.name, tries=self.restarts, found=agreement, needed=self.least_agreement)

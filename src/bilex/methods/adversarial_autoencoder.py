@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AdversarialAutoencoder(Adversarial):
-    """Adversarial maps both ways between codes of the words, then VecMap on the pairs they find.
+    """Adversarial maps in both directions between codes of the words, then VecMap on the pairs they induce.
 
-    1. Each language is encoded: x → code, the c numbers from which a linear decoder restores x best.
-    2. G: (c, c) maps source codes to target codes and F target codes to source codes, each against a discriminator as
-       in `adversarial`. Of a source code a, F also learns from ρ · mean|a − F(G(a))|, as G does of a target code.
+    1. Each language is encoded: x → code, the c numbers from which a linear decoder reconstructs x best.
+    2. G: (c, c) maps source codes to target codes, and F target codes to source codes, each against a discriminator as
+       in `adversarial`. For a source code a, F also has the cycle loss ρ · mean|a − F(G(a))|; G has the same for target
+       codes.
     3. The best G is refined on the codes.
-    4. Rounds of VecMap with symmetric re-weighting on the rows themselves, each with the forward pairs of the one
-       before. Codes have only served to find the first ones.
+    4. Rounds of VecMap with symmetric re-weighting on the rows, each on the forward pairs of the round before. The
+       codes only serve to find the first pairs.
 
-    The paper trains its autoencoders. What they are trained for is known in closed form, the principal components, up
-    to an invertible matrix, here a choice of signs: each component is skewed to the positive side, in both languages.
-    Its third loss, of the words restored from F(G(a)), trains the decoders alone, which are no part of the result,
-    and is left out. For the rest see `adversarial`. Rounds are fewer: in the paper 20 to 100 on the codes, of which
-    the last is taken and not the best, and 10 to 20 of VecMap.
+    Deviations: the paper trains its autoencoders. Their optimum is known in closed form: the principal components, up
+    to an invertible matrix. Here this matrix is a choice of signs, so that each component is skewed to the positive
+    side in both languages. The third loss of the paper, the reconstruction of words from F(G(a)), trains only the
+    decoders, which are not part of the result; it is left out. There are fewer rounds: the paper has 20 to 100 on the
+    codes, of which it takes the last and not the best, and 10 to 20 of VecMap. For the rest see `adversarial`.
     """
 
     name = "adversarial_autoencoder"
@@ -46,15 +47,15 @@ class AdversarialAutoencoder(Adversarial):
     )
 
     code: int = 200
-    """Numbers in a code, the c of the formula, or the dimension of the tables if that is less."""
+    """Dimension of the codes, the c of the formula; at most the dimension of the tables."""
     cycle: float = 5.0
-    """Weight of the way there and back, the ρ of the formula."""
+    """Weight of the cycle loss, the ρ of the formula."""
     rounds: int = 5
     """Rounds of VecMap."""
     steps: int = 1000
     """Steps of each map, per epoch. In the paper 31,250."""
     adversary: Adversary = field(default_factory=lambda: Adversary(max_rank=50_000))
-    """The discriminators, one for each direction."""
+    """The discriminators, one per direction."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,7 +65,7 @@ class AdversarialAutoencoder(Adversarial):
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
-        """VecMap on the last pairs, if they are translations."""
+        """VecMap on the last pairs, if they agree with each other."""
         x_code, z_code = encode(x, self.code), encode(z, self.code)
         mapping = self.refined(x_code, z_code, pairs, generator, trace)
         mapped = mapping.source(x_code), mapping.target(z_code)
@@ -76,17 +77,17 @@ class AdversarialAutoencoder(Adversarial):
                 raise failure(self.name, tries=self.restarts, found=0.0, needed=self.least_agreement)
             mapping = VecMap().fit(x, z, pairs)
             mapped = mapping.source(x), mapping.target(z)
-        # With re-weighting few directions count, in which the pairs of any map agree.
+        # Without re-weighting: it leaves few directions, in which the pairs of any map agree.
         self.check(x @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), z, generator, trace)
         return mapping
 
     def game(self, x: Tensor, z: Tensor, start: Tensor, generator: Generator) -> Game:
-        """Two discriminators, and maps there and back to begin with."""
+        """Two discriminators, and the initial maps in both directions."""
         return Cycle(self, x, z, start, generator)
 
 
 class Cycle(Game):
-    """G, which is W, with its discriminator, and a game beside it for the way back, whose map is F; c x c each."""
+    """G, stored as W, with its discriminator; `back` is the game of the other direction, with F.  (c, c) each."""
 
     def __init__(self, method: AdversarialAutoencoder, x: Tensor, z: Tensor, w: Tensor, generator: Generator) -> None:
         super().__init__(method.adversary, x, z, w, generator, beta=method.beta)
@@ -94,24 +95,28 @@ class Cycle(Game):
         self.weight = method.cycle
 
     def turn(self, rate: float) -> float:
-        """Both discriminators learn, then both maps, to deceive and to undo; the discriminators' mean loss."""
+        """Train both discriminators, then both maps on the adversarial and the cycle loss.
+
+        Returns the mean loss of the discriminators.
+        """
         loss = (self.learn() + self.back.learn()) / 2
-        for there, back in ((self, self.back), (self.back, self)):
-            self._there_and_back(there, back, rate)
+        for forward, backward in ((self, self.back), (self.back, self)):
+            self._cycle_step(forward, backward, rate)
         return loss
 
-    def _there_and_back(self, there: Game, back: Game, rate: float) -> None:
-        a = there.draw(there.x)
-        b = a @ there.w
-        there.deceive(a, rate)
-        back.descend(lambda w: self.weight * (a - b @ w).abs().mean(), rate)
+    def _cycle_step(self, forward: Game, backward: Game, rate: float) -> None:
+        """The forward map learns to deceive, and the backward map to undo it."""
+        a = forward.draw(forward.x)
+        b = a @ forward.w
+        forward.deceive(a, rate)
+        backward.descend(lambda w: self.weight * (a - b @ w).abs().mean(), rate)
 
 
 def encode(rows: Tensor, c: int) -> Tensor:
-    """The code of each word: its c first principal components, each skewed to the positive side.  (n, d) → (n, c).
+    """(x − μ) E, the first c principal components, each skewed to the positive side.  (n, d) → (n, c).
 
-    With E: (d, c) the first eigenvectors of the covariance of the rows, of mean μ: (x − μ) E. Of all the codes of
-    c numbers, x can be restored best from this one by a linear map, with a squared error as small as possible.
+    μ: (d,), mean of the rows; E: (d, c), first eigenvectors of their covariance. Of all codes of c numbers, this
+    one lets a linear map reconstruct x with the smallest squared error.
     """
     centred = rows - rows.mean(0)
     _, vectors = torch.linalg.eigh((centred.T @ centred).double())

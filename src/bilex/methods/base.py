@@ -1,4 +1,4 @@
-"""The contract of a method, and how one is found by its name."""
+"""The interface of all methods, and their registry by name."""
 
 from __future__ import annotations
 
@@ -31,71 +31,71 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
-    """A published system as a value: its settings are its fields, `fit` gives back a mapping and changes nothing.
+    """A published system as a value: its settings are its fields; `fit` returns a mapping and changes nothing.
 
-    A new method is a new file, or package, in `methods/` with a frozen dataclass that has a `name`, a `paper` and a
-    `fit`; it is found by being there.
+    To add a method, add a file or a package to `methods/`, with a frozen dataclass that has a `name`, a `paper` and a
+    `fit`. It is then registered by its name.
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
     uses_dev: ClassVar[bool] = False
-    """Whether `fit` makes choices on a dev lexicon; if so, one is held out of train where none is given."""
+    """Whether `fit` makes choices on a dev lexicon; if so, and none is given, a part of train is held out."""
     needs_pairs: ClassVar[bool] = True
-    """Whether `fit` needs pairs; if not, it may be given none."""
+    """Whether `fit` needs pairs; if not, their number may be 0."""
     finds_pairs: ClassVar[bool] = False
-    """Whether `fit` also learns from pairs that it finds itself."""
+    """Whether `fit` also trains on pairs that it induces itself."""
     closed_form: ClassVar[bool] = False
-    """Whether `fit` solves equations, which takes a moment, and chooses nothing; it can be done twice."""
+    """Whether `fit` has a closed form: it is fast and makes no choices, so a second fit costs little."""
     warm_starts: ClassVar[bool] = False
-    """Whether `fit` also takes `warm`, a mapping to go on from."""
+    """Whether `fit` takes `warm`, a mapping to start from."""
     resumes: ClassVar[bool] = False
-    """Whether `fit` also takes `checkpoint`, in which it saves its state, and from which it goes on."""
+    """Whether `fit` takes `checkpoint`, where it saves its state and from which it resumes."""
     search_space: ClassVar[SearchSpace] = {}
-    """The settings that `bilex tune` searches; the defaults lie in it."""
+    """The settings that `bilex tune` searches; it contains the defaults."""
 
     @property
     def learns_dev(self) -> bool:
-        """Whether `fit` trains on the dev words as well, once its choices are made.
+        """Whether `fit` trains on the dev words too, after its choices.
 
-        Such a method says how well it translated them before that: `trace(**held_out_record(self.name, ranks))`.
+        Such a method first records how well it translates them: `trace(**held_out_record(self.name, ranks))`.
         """
         return False
 
     def without_refit(self) -> Self:
-        """The same method, that does not train on the dev words after its choices, if it can do without.
+        """The same method without the last training on the dev words, if that can be switched off.
 
-        Of what it gives back, `learns_dev` tells whether it can.
+        If it cannot, `learns_dev` of the result is still true.
         """
         return self
 
     @property
     def rank_cut(self) -> int | None:
-        """If `fit` looks at so many of the first rows of each table as those of the most frequent words."""
+        """Number of the most frequent words that `fit` looks at, so that the order of the rows matters; none: all."""
         return None
 
     normalize: tuple[str, ...] = ("unit", "center", "unit")
-    """Steps done to both tables first, in this order: `unit` (rows of length 1), `center` (columns of mean 0), `scale`
-    (columns of length 1)."""
+    """Normalization of both tables before `fit`, in this order: `unit` (rows of length 1), `center` (columns of mean
+    0), `scale` (columns of length 1)."""
 
     def __post_init__(self) -> None:
         check_steps(self.normalize)
 
     def _needs_at_least(self, least: int, *settings: str) -> None:
-        """Refuse settings that are smaller, or no finite number; what is not set (none) may stay so."""
+        """Refuse settings that are smaller, or not finite. None is allowed."""
         for setting in settings:
             value = getattr(self, setting)
             if value is not None and not least <= value < math.inf:
                 raise SettingsError(f"{self.name}: {setting}={value}; needed at least {least}")
 
     def _needs_above_zero(self, *settings: str) -> None:
-        """Refuse settings that are not, or no finite number."""
+        """Refuse settings that are 0, negative or not finite."""
         for setting in settings:
             if not 0 < (value := getattr(self, setting)) < math.inf:
                 raise SettingsError(f"{self.name}: {setting}={value}; needed a number above 0")
 
     def _needs_unit_rows(self, why: str) -> None:
-        """Refuse steps that leave rows of other lengths than 1."""
+        """Refuse normalization that does not end in unit rows."""
         if self.normalize[-1:] != ("unit",):
             raise SettingsError(f"{self.name}: {why}; let normalize end in unit")
 
@@ -103,34 +103,33 @@ class Method(ABC):
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
     ) -> Mapping:
-        """Learn the mapping.
+        """Fit the mapping.
 
-        x: (n, d) and z: (m, d) are the whole normalized tables in order of frequency, not to be changed; pairs: (p, 2)
-        rows of x and z that translate each other; dev: (q, 2), the same for choices; all randomness comes from
-        `generator`; `trace` takes a record per epoch or round.
+        x: (n, d), z: (m, d), the whole normalized tables in order of frequency, not to be changed; pairs: (p, 2),
+        rows of x and z that are translations; dev: (q, 2), pairs for choices. All randomness comes from `generator`.
+        `trace` gets a record per epoch or round.
         """
 
     @classmethod
     def from_name(cls, name: str) -> Method:
-        """The method of that name as it is by default; so it is given in the settings of another."""
+        """The method of that name with its defaults; used where a method is a setting of another."""
         return get_method(name)
 
     @classmethod
     def settings(cls) -> list[Setting]:
-        """The settings with what each is for, its default, its type, and the range worth searching."""
+        """The settings: description, default, type and search range of each."""
         return list(list_settings(cls(), cls.search_space))
 
     def describe(self, *, first_names: bool = False) -> dict[str, Any]:
-        """The settings in plain values; a method among them has its name with its own.
+        """The settings as plain values; a setting that is a method is a dict with its name and its settings.
 
-        With `first_names`, settings that have been renamed have their first name: what identifies a result by its
-        settings stays the same.
+        With `first_names`, renamed settings have their first names, so that the keys of old results stay valid.
         """
         return _describe(self, first_names)
 
     @classmethod
     def supervision(cls) -> str:
-        """`supervised`: a dictionary is all it learns from; `semi-supervised`: also pairs that it finds itself."""
+        """`supervised`: a dictionary; `semi-supervised`: and induced pairs; `unsupervised`: induced pairs only."""
         if not cls.needs_pairs:
             return "unsupervised"
         return "semi-supervised" if cls.finds_pairs else "supervised"
@@ -143,7 +142,7 @@ class Method(ABC):
 
 @cache
 def all_methods() -> dict[str, type[Method]]:
-    """Every method by its name, in alphabetical order."""
+    """All methods by name, in alphabetical order."""
     for module in pkgutil.walk_packages(bilex.methods.__path__, "bilex.methods."):
         importlib.import_module(module.name)
     found: list[type[Method]] = []
@@ -156,10 +155,10 @@ def all_methods() -> dict[str, type[Method]]:
 
 
 def get_method(method: str | Method, settings: Dict[str, Any] | None = None, *, others: Iterable[str] = ()) -> Method:
-    """The method of that name, or one at hand, with these settings; `rapo-semi` is `rapo_semi`.
+    """A method, by name or as a value, with these settings; `rapo-semi` is `rapo_semi`.
 
-    Settings are texts, as on the command line, or values of Python. `others` are names that may have been meant where
-    there is no such setting.
+    Settings are texts, as on the command line, or Python values. If a setting is unknown, `others` are names to suggest
+    besides the settings.
     """
     made = method if isinstance(method, Method) else _by_name(method)
     return update_settings(made, settings or {}, what=f"method {made.name}", others=others)

@@ -1,4 +1,4 @@
-"""BLISS: a dictionary, an adversary and a weak pull towards orthogonal maps."""
+"""BLISS: a dictionary, an adversary and a weak orthogonality loss."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Bliss(Method):
-    """RCSLS on a dictionary, against a discriminator, with a weak pull towards orthogonal maps: BLISS(R).
+    """RCSLS on a dictionary, against a discriminator, with a weak orthogonality loss: BLISS(R).
 
-    W: (d, d) begins as the Procrustes map. A turn has three steps of W, each down the gradient of one loss, and then
-    those of the discriminator:
+    W: (d, d) starts as the Procrustes map. In each turn W takes one gradient step on each of three losses, and then the
+    discriminator is trained:
 
-    1. that xW is told from the words z, as in `adversarial`;
+    1. the adversarial loss, as in `adversarial`;
     2. the criterion of RCSLS, over a batch of the dictionary;
-    3. −mean cos(x, x W Wᵀ): what is mapped there and back is to be what it was. Nothing else keeps W orthogonal.
+    3. −mean cos(x, x W Wᵀ): mapping a word and mapping it back should give the same word. Only this keeps W orthogonal.
 
-    The epoch is kept whose translations have the highest mean CSLS score, hubs left out (`mean_csls`), the Procrustes
-    map included. Procrustes rounds follow, on the translations of all source words; they last as long as they improve
-    this score.
+    The best epoch is that whose translations, without hubs, have the highest mean CSLS score (`mean_csls`); the
+    Procrustes map counts as epoch 0. Procrustes rounds follow, on the translations of all source words, as long as they
+    improve this score.
 
-    The paper has 200 epochs of 157 turns, with batches of 32 pairs and rates of 0.1 / 3. Here turns are fewer, with
-    larger batches and longer steps, so that those of RCSLS go about as far in all; the adversary goes less far.
+    Deviations: the paper has 200 epochs of 157 turns, with batches of 32 pairs and rates of 0.1 / 3. Here there are
+    fewer turns, with larger batches and longer steps: W moves about as far along RCSLS in total, and less far along the
+    adversarial loss.
     """
 
     name = "bliss"
@@ -58,25 +59,25 @@ class Bliss(Method):
 
     normalize: tuple[str, ...] = ("unit",)
     epochs: int = 20
-    """Passes of `steps` turns; the best one is kept. In the paper 200."""
+    """Epochs of `steps` turns; the best one is chosen. In the paper 200."""
     steps: int = 50
     """Turns per epoch. In the paper 157."""
     learning_rate: float = 1.0
-    """Learning rate of W, to begin with; each of the three losses has a third of it. In the paper 0.1."""
+    """Initial learning rate of W; each of the three losses has a third of it. In the paper 0.1."""
     batch: int = 128
-    """Pairs in a turn. In the paper 32."""
+    """Pairs per turn. In the paper 32."""
     k: int = 10
     """Neighbours of RCSLS."""
     pool: int = 100_000
-    """RCSLS looks for neighbours among so many of the most frequent words of each language."""
+    """RCSLS searches neighbours among this many of the most frequent words of each language."""
     adversary: Adversary = field(default_factory=lambda: Adversary(hidden=512, dropout=0.1, smoothing=0.1))
-    """The discriminator that tells mapped words from those of the other language."""
+    """The discriminator between mapped words and words of the other language."""
     rounds: int = 3
-    """At most so many rounds of Procrustes follow."""
+    """Largest number of Procrustes rounds at the end."""
     max_rank: int = 15_000
-    """Procrustes learns from translations that are among so many of the most frequent target words."""
+    """Procrustes is fitted to translations among this many of the most frequent target words."""
     most_hits: int = 20
-    """Target words that are the translation of more source words than this are hubs, and are left out."""
+    """Target words that are the best translation of more source words than this are hubs, and left out."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,14 +88,14 @@ class Bliss(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Words are drawn, and translations counted, among the first ones only."""
+        """Words are drawn, and translations used, among the most frequent words only."""
         return min(self.adversary.max_rank, self.pool, self.max_rank)
 
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
-        """The best epoch, or what Procrustes rounds make of it."""
-        made = play(
+        """The map of the best epoch, improved by Procrustes rounds."""
+        selection = play(
             Turns(self, x, z, pairs, generator),
             lambda w: mean_csls(unit(x @ w), z),
             epochs=self.epochs,
@@ -102,23 +103,23 @@ class Bliss(Method):
             learning_rate=self.learning_rate,
             trace=trace,
         )
-        w, best = made.best, made.criterion
+        w, best = selection.best, selection.criterion
         for number in range(1, self.rounds + 1):
-            found = self.translations(unit(x @ w), z, generator)
-            if not len(found):
+            induced = self.translations(unit(x @ w), z, generator)
+            if not len(induced):
                 break
-            candidate = procrustes(x[found[:, 0]], z[found[:, 1]])
+            candidate = procrustes(x[induced[:, 0]], z[induced[:, 1]])
             value = mean_csls(unit(x @ candidate), z)
-            trace(round=number, pairs=len(found), criterion=value)
+            trace(round=number, pairs=len(induced), criterion=value)
             if value <= best:
                 break
             w, best = candidate, value
         return LinearMapping(source_matrix=w)
 
     def translations(self, x: Tensor, z: Tensor, generator: Generator) -> Tensor:
-        """All source words with their best targets by CSLS, those left out that are rare or hubs: (p, 2)."""
-        everything = Induction(max_rank=max(len(x), len(z)), k=self.k, direction="forward")
-        pairs = everything(x, z, generator).pairs
+        """All source words with their best targets by CSLS, without targets that are rare or hubs: (p, 2)."""
+        induction = Induction(max_rank=max(len(x), len(z)), k=self.k, direction="forward")
+        pairs = induction(x, z, generator).pairs
         hits = torch.bincount(pairs[:, 1], minlength=len(z))[pairs[:, 1]]
         return pairs[(pairs[:, 1] < self.max_rank) & (hits <= self.most_hits)]
 
@@ -129,11 +130,11 @@ class Turns(Game):
     def __init__(self, method: Bliss, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> None:
         super().__init__(method.adversary, x, z, procrustes(x[pairs[:, 0]], z[pairs[:, 1]]), generator)
         self.pool = x[: method.pool], z[: method.pool]
-        self.known = x[pairs[:, 0]], z[pairs[:, 1]]
+        self.dictionary = x[pairs[:, 0]], z[pairs[:, 1]]
         self.batch, self.criterion = method.batch, RCSLS(k=method.k)
 
     def turn(self, rate: float) -> float:
-        """A step of W for each loss, then those of the discriminator, whose mean loss it gives back."""
+        """One step of W per loss, then the steps of the discriminator. Returns the mean loss of the discriminator."""
         self.deceive(self.draw(self.x), rate / 3)
         self.supervise(rate / 3)
         x = self.draw(self.x)
@@ -141,8 +142,8 @@ class Turns(Game):
         return self.learn()
 
     def supervise(self, rate: float) -> None:
-        """A step of RCSLS on some of the pairs."""
-        x, z = self.known
+        """One RCSLS step, on a random batch of the pairs."""
+        x, z = self.dictionary
         batch = torch.randperm(len(x), generator=self.generator)[: self.batch].to(x.device)
         _, gradient = self.criterion.loss(self.w, *self.pool, x[batch], z[batch])
         self.w = self.w - rate * gradient

@@ -1,4 +1,4 @@
-"""Canonical correlation."""
+"""Canonical correlation analysis."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CCA(Method):
-    """Both languages in the directions in which translations correlate most: canonical correlation.
+    """Both languages mapped to the directions in which translations correlate most: canonical correlation.
 
     With A = (XᵀX + λI)^(−1/2), B = (ZᵀZ + μI)^(−1/2) over the train pairs and U S Vᵀ = svd((X A)ᵀ (Z B)):
-    x → x A U,  z → z B V, of which the r columns with the largest S are kept.  X, Z: (p, d); A U, B V: (d, r).
-    This is VecMap without re-weighting and de-whitening, cut to r columns; with an endless penalty and all columns it
-    is Procrustes.
+    x → x A U,  z → z B V, with the r columns of the largest S.  X, Z: (p, d); A U, B V: (d, r). This is VecMap
+    without re-weighting and de-whitening, cut to r columns. In the limit of a large penalty, with all columns, it is
+    Procrustes.
 
-    The paper has no penalty. But with few pairs, all directions correlate, by chance: fewer pairs than dimensions do so
-    perfectly. As in `ridge`, the penalty is given as a number of pairs that are spread evenly over all directions: it
-    decides there, and says little beside thousands of pairs. The moments are taken around 0, to where `normalize`
-    moves the mean of each table, and not around the mean of the pairs.
+    The paper has no penalty. But with few pairs all directions correlate by chance; with fewer pairs than dimensions
+    they correlate perfectly. As in `ridge`, the penalty is a number of pairs, spread evenly over all directions: it has
+    much weight beside few pairs, and little beside thousands. Moments are taken around 0, where `normalize` has moved
+    the mean of each table, and not around the mean of the pairs.
     """
 
     name = "cca"
@@ -37,7 +37,7 @@ class CCA(Method):
     closed_form = True
 
     share: float = 0.8
-    """How many of the directions are kept, r / d; never more than the pairs determine."""
+    """Share of the directions in the result, r / d; at most as many as the pairs determine."""
     penalty: float = 1000.0
     """λ and μ of the formula, as a number of pairs."""
 
@@ -53,6 +53,6 @@ class CCA(Method):
         x_d, z_d = x[pairs[:, 0]].double(), z[pairs[:, 1]].double()
         a, b = (whitener(rows, evenly_spread(rows, self.penalty))[0] for rows in (x_d, z_d))
         u, s, vt = torch.linalg.svd((x_d @ a).T @ (z_d @ b))
-        determined = int((s > 1e-6 * s[0]).sum())  # the vectors are in single precision: the others are rounding
+        determined = int((s > 1e-6 * s[0]).sum())  # below this, only rounding errors of float32
         r = max(1, min(round(self.share * len(s)), determined))
         return LinearMapping(source_matrix=(a @ u[:, :r]).to(x), target_matrix=(b @ vt[:r].T).to(z))

@@ -21,30 +21,31 @@ if TYPE_CHECKING:
 
     from bilex.training.trace import Trace
 
-BLOCK = 64
+QUERY_BLOCK = 64
 """Queries whose keys are gathered at a time."""
-NOTHING = -1e4
-"""The score of a key that is not there; e to the power of it is 0."""
+PADDING_SCORE = -1e4
+"""The score of a padded key; its exponential is 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contrastive(Method):
-    """Two linear maps that tell translations from their nearest rivals: ContrastiveBLI, its first stage.
+    """Two linear maps that separate translations from hard negatives: ContrastiveBLI, its first stage.
 
     With s(x, z) the cosine of xA and zB over τ, A, B: (d, d), the loss of a pair (x, z) is InfoNCE,
 
     −log [exp s(x, z) / (exp s(x, z) + Σ exp s(x, z′) + Σ exp s(x′, z))],
 
-    over the target words z′ nearest to x and the source words x′ nearest to z that are no translations. A round begins
-    with VecMap's A and B and descends along the gradient of the mean loss, cut to a norm of `clip`. The best pairs by
-    CSLS, in each direction, of words that are not in the dictionary enlarge what VecMap begins with in the next round.
+    over hard negatives: the target words z′ nearest to x and the source words x′ nearest to z that are not
+    translations. Each round starts from the A and B of VecMap and takes gradient steps on the mean loss; the norm of
+    the gradient is clipped at `clip`. Then the best pairs by CSLS, in each direction, of words that are not in the
+    dictionary are added to the pairs of VecMap in the next round.
 
     The defaults are those of the authors for 5,000 pairs; for 1,000 they have rounds=3, negatives=60, most=6000,
-    max_rank=20000, train_induced=true, and 50 steps of 2 without decay. Where it deviates: of their 200 steps the first
-    30 are taken, with new negatives at each third only. On a CPU more take long, and the loss hardly falls any more;
-    fewer and longer ones let it rise. No known translation is a negative, not only that of the pair. The surest pairs
-    are those of the highest CSLS score, which has both penalties; theirs has the candidate's only. As in their program,
-    the lengths in the cosine count as constants in the gradient.
+    max_rank=20000, train_induced=true, and 50 steps of 2 without decay. Deviations: only the first 30 of their 200
+    steps are taken, with new negatives at every third step. On a CPU more steps take long, and the loss hardly falls
+    further; with fewer and longer steps it rises. All known translations of a word are excluded from its negatives, not
+    only that of the pair. The most confident pairs are those with the highest CSLS score, which has both penalties;
+    theirs has the penalty of the candidate only. As in their program, lengths are constants in the gradient.
     """
 
     name = "contrastive"
@@ -63,29 +64,29 @@ class Contrastive(Method):
 
     normalize: tuple[str, ...] = ("unit",)
     rounds: int = 2
-    """Times that VecMap is fitted and its maps are trained; each round but the first has induced pairs too."""
+    """Number of times that VecMap is fitted and its maps are trained; from the second round on with induced pairs."""
     steps: int = 30
-    """Steps of each round. In the paper 200."""
+    """Steps per round. In the paper 200."""
     learning_rate: float = 1.5
     """Length of the first step, times the gradient."""
     decay: float = 0.99
-    """What the learning rate is multiplied with at each step."""
+    """Factor of the learning rate at each step."""
     clip: float = 0.15
     """The largest norm of the gradient, of A and B together."""
     temperature: float = 1.0
     """The τ of the formula."""
     negatives: int = 150
-    """Wrong answers of each side."""
+    """Negatives on each side."""
     pool: int = 60_000
-    """Wrong answers are among so many of the most frequent words."""
+    """Negatives are searched among this many of the most frequent words."""
     refresh: int = 3
-    """Steps that have the same negatives. In the paper 1."""
+    """Steps between two searches of negatives. In the paper 1."""
     most: int = 10_000
-    """So many pairs are induced per direction, before those of words in the dictionary are left out."""
+    """Pairs induced per direction, including those of words in the dictionary, which are then left out."""
     max_rank: int = 60_000
-    """Induced pairs are among so many of the most frequent words."""
+    """Pairs are induced among this many of the most frequent words."""
     train_induced: bool = False
-    """Whether the steps too are on the induced pairs, not only VecMap."""
+    """Whether the gradient steps use the induced pairs too, and not only VecMap."""
     k: int = 10
     """Neighbours of CSLS."""
 
@@ -96,7 +97,7 @@ class Contrastive(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Wrong answers and pairs are among the first words only."""
+        """Negatives and pairs are among the most frequent words only."""
         return min(self.pool, self.max_rank)
 
     def fit(
@@ -117,7 +118,7 @@ class Contrastive(Method):
     def descend(
         self, mapping: LinearMapping, x: Tensor, z: Tensor, pairs: Tensor, trace: Trace
     ) -> tuple[LinearMapping, list[float]]:
-        """The maps after the steps on some pairs (p, 2), and the loss before each."""
+        """The maps after all steps of a round on these pairs (p, 2), and the loss before each step."""
         a, b = mapping.source_matrix, mapping.target_matrix
         assert b is not None
         forward, backward = _words_of(pairs), _words_of(pairs.flip(1))
@@ -127,13 +128,13 @@ class Contrastive(Method):
             x_words, z_words = _mapped(x[forward.words], a), _mapped(z[backward.words], b)
             x_pool, z_pool = _mapped(x[: self.pool], a), _mapped(z[: self.pool], b)
             if step % self.refresh == 0:
-                rivals = [
+                negatives = [
                     hard_negatives(queries.detach(), keys.detach(), side.gold, self.negatives)
                     for queries, keys, side in ((x_words, z_pool, forward), (z_words, x_pool, backward))
                 ]
             own = (x_words[forward.place] * z_words[backward.place]).sum(1) / self.temperature
-            of_x = log_sum(x_words, z_pool, rivals[0], self.temperature)[forward.place]
-            of_z = log_sum(z_words, x_pool, rivals[1], self.temperature)[backward.place]
+            of_x = log_sum(x_words, z_pool, negatives[0], self.temperature)[forward.place]
+            of_z = log_sum(z_words, x_pool, negatives[1], self.temperature)[backward.place]
             loss = (torch.stack([own, of_x, of_z]).logsumexp(0) - own).mean()
             by_a, by_b = torch.autograd.grad(loss, (a, b))
             norm = float(torch.cat([by_a, by_b]).norm())
@@ -144,14 +145,14 @@ class Contrastive(Method):
         return LinearMapping(source_matrix=a.detach(), target_matrix=b.detach()), losses
 
     def induce(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> Tensor:
-        """The best pairs of two mapped tables, each once, that have no word of the dictionary (p, 2)."""
-        found = Induction(max_rank=self.max_rank, k=self.k, direction="union")(x, z, generator)
+        """The best pairs of two mapped tables without any word of the dictionary, each pair once: (p, 2)."""
+        candidates = Induction(max_rank=self.max_rank, k=self.k, direction="union")(x, z, generator)
         sources = min(self.max_rank, len(x))
         best = [
             confidence.topk(min(self.most, len(confidence))).indices
-            for confidence in (found.confidence[:sources], found.confidence[sources:])
+            for confidence in (candidates.confidence[:sources], candidates.confidence[sources:])
         ]
-        induced: Tensor = torch.unique(found.pairs[torch.cat([best[0], sources + best[1]])], dim=0)
+        induced: Tensor = torch.unique(candidates.pairs[torch.cat([best[0], sources + best[1]])], dim=0)
         known = torch.isin(induced[:, 0], pairs[:, 0]) | torch.isin(induced[:, 1], pairs[:, 1])
         return induced[~known]
 
@@ -159,13 +160,13 @@ class Contrastive(Method):
 def log_sum(queries: Tensor, keys: Tensor, chosen: Tensor, temperature: float) -> Tensor:
     """Log Σⱼ exp(q · kⱼ / τ) over the keys chosen for each query: (q,).  chosen: (q, c), padded with -1.
 
-    Its gradient is that of q · Σⱼ pⱼ kⱼ / τ with the shares pⱼ = softmax(q · kⱼ / τ) held fixed, so that the q x c rows
-    need not be kept for it.
+    Its gradient is that of q · Σⱼ pⱼ kⱼ / τ with pⱼ = softmax(q · kⱼ / τ) held constant, so the q x c rows are not
+    stored for the backward pass.
     """
     with torch.no_grad():
-        blocks = zip(torch.split(queries, BLOCK), torch.split(chosen, BLOCK), strict=True)
-        scores = torch.cat([torch.einsum("qd,qcd->qc", rows, keys[which]) for rows, which in blocks]) / temperature
-        scores = scores.masked_fill(chosen < 0, NOTHING)
+        blocks = zip(torch.split(queries, QUERY_BLOCK), torch.split(chosen, QUERY_BLOCK), strict=True)
+        scores = torch.cat([torch.einsum("qd,qcd->qc", rows, keys[indices]) for rows, indices in blocks]) / temperature
+        scores = scores.masked_fill(chosen < 0, PADDING_SCORE)
         total, p = scores.logsumexp(1), scores.softmax(1)
     mean = functional.embedding_bag(chosen.clamp_min(0), keys, per_sample_weights=p, mode="sum")
     linear = (queries * mean).sum(1) / temperature
@@ -173,7 +174,7 @@ def log_sum(queries: Tensor, keys: Tensor, chosen: Tensor, temperature: float) -
 
 
 class _Words(NamedTuple):
-    """The different words of one side of the pairs, the translations of each, and which of them each pair has."""
+    """The words of one side of the pairs, each once; the gold translations of each; the place of each pair's word."""
 
     words: Tensor
     gold: Tensor
@@ -186,7 +187,7 @@ def _words_of(pairs: Tensor) -> _Words:
 
 
 def _mapped(rows: Tensor, matrix: Tensor) -> Tensor:
-    """Of length 1; the length counts as a constant."""
+    """unit(x A); the length is a constant in the gradient."""
     rows = rows @ matrix
     lengths: Tensor = rows.detach().norm(dim=1, keepdim=True).clamp_min(1e-12)
     return rows / lengths

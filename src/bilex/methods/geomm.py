@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GeoMM(Method):
-    """A rotation of each language and a metric they share, in closed form: GeoMM.
+    """A rotation of each language and a shared metric, in closed form: GeoMM.
 
-    Over the n different source words X (n, d) and the m different target words Z (m, d) of the train pairs, with
-    A (n, m) that is 1 where two words are a pair and else 0, minimizes ‖X U B Vᵀ Zᵀ − A‖² + (λ/2) ‖B‖² with U, V
-    orthogonal and B symmetric, positive, (d, d) each.  x → x U B^½,  z → z V B^½.
+    Minimizes ‖X U B Vᵀ Zᵀ − A‖² + (λ/2) ‖B‖² with U, V orthogonal and B symmetric positive, (d, d) each.
+    X: (n, d), Z: (m, d), the words of the train pairs, each once; A: (n, m), 1 where two words are a pair, else 0.
+    x → x U B^½,  z → z V B^½.
 
-    U B Vᵀ can be any matrix W, and ‖B‖ = ‖W‖: this is a regression of A on both sides at once, which has a closed
-    form, and U B Vᵀ is the singular value decomposition of the solution. The authors' program takes 150 steps of
-    conjugate gradients instead, which end near it. Like VecMap it whitens and weights, but the weights come of the one
-    criterion, in which words that are no pair count too.
+    U B Vᵀ can be any matrix W, and ‖B‖ = ‖W‖. So this is a bilinear regression, which has a closed form, and U B Vᵀ is
+    the singular value decomposition of its solution. The authors' program instead takes 150 conjugate gradient steps,
+    which end close to it. Like VecMap this whitens and re-weights, but both follow from one criterion, in which words
+    that are not a pair count too.
 
-    λ = penalty · mean(a) · mean(b) / p,  a and b the eigenvalues of XᵀX and ZᵀZ, p the number of pairs: a good λ is in
-    proportion to the number of pairs and, where rows have length 1, to d⁻². Among several penalties the one with the
-    best MRR on dev is taken, and the map is fitted once more to train and dev. The paper chooses from λ = 100 and 1000,
-    which for its 5,000 pairs and 300 dimensions are penalties of about 2,000 and 20,000.
+    λ = penalty · mean(a) · mean(b) / p,  a and b the eigenvalues of XᵀX and ZᵀZ, p the number of pairs: a good λ is
+    proportional to the number of pairs and, with rows of length 1, to d⁻². Of several penalties, that with the best MRR
+    on dev is chosen, and the map is fitted once more to train and dev. The paper chooses from λ = 100 and 1000, which
+    for its 5,000 pairs and 300 dimensions are penalties of about 2,000 and 20,000.
     """
 
     name = "geomm"
@@ -55,27 +55,27 @@ class GeoMM(Method):
 
     normalize: tuple[str, ...] = ("unit", "center")
     penalty: tuple[float, ...] = (3e3, 1e4)
-    """One, or several to choose from on dev; without dev it is the first."""
+    """One value, or several from which dev chooses; without dev, the first is used."""
     refit: bool = True
-    """Whether to fit once more to train and dev, with the penalty that dev has chosen."""
+    """Whether to fit once more to train and dev together, with the penalty that dev has chosen."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.penalty or not all(0 < value < float("inf") for value in self.penalty):
-            given = ",".join(map(str, self.penalty)) or "nothing"
-            raise SettingsError(f"{self.name}: penalty={given}; needed one or more numbers above 0")
+            values = ",".join(map(str, self.penalty)) or "nothing"
+            raise SettingsError(f"{self.name}: penalty={values}; needed one or more numbers above 0")
 
     @property
     def learns_dev(self) -> bool:
-        """With `refit`."""
+        """True with `refit`."""
         return self.refit
 
     def without_refit(self) -> Self:
-        """Without `refit`."""
+        """The same with `refit=False`."""
         return replace(self, refit=False)
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, trace: Trace, **_: Any) -> LinearMapping:
-        """Closed form, once for each penalty and once in the end."""
+        """Closed form: once per penalty, and once more at the end."""
         penalty = self.penalty[0]
         if dev is not None and len(self.penalty) > 1:
             penalty = self._choose(x, z, pairs, dev, trace)
@@ -84,18 +84,18 @@ class GeoMM(Method):
         return self._solve(x, z, pairs, penalty)
 
     def _choose(self, x: Tensor, z: Tensor, pairs: Tensor, dev: Tensor, trace: Trace) -> float:
-        """The penalty with the best MRR on dev; of equals the first."""
-        found, scores = [], []
+        """The penalty with the best MRR on dev; with equal MRR, the first."""
+        reciprocal, scores = [], []
         for penalty in self.penalty:
             mapping = self._solve(x, z, pairs, penalty)
-            found.append(reciprocal_ranks(unit(mapping.source(x)), unit(mapping.target(z)), dev))
-            scores.append(float(found[-1].mean()))
+            reciprocal.append(reciprocal_ranks(unit(mapping.source(x)), unit(mapping.target(z)), dev))
+            scores.append(float(reciprocal[-1].mean()))
             trace(penalty=penalty, dev_mrr=scores[-1])
-        kept = scores.index(max(scores))
-        trace(kept_penalty=self.penalty[kept])
+        best = scores.index(max(scores))
+        trace(kept_penalty=self.penalty[best])
         if self.refit:
-            trace(**held_out_record(self.name, 1 / found[kept]))
-        return self.penalty[kept]
+            trace(**held_out_record(self.name, 1 / reciprocal[best]))
+        return self.penalty[best]
 
     def _solve(self, x: Tensor, z: Tensor, pairs: Tensor, penalty: float) -> LinearMapping:
         u, b, vt = torch.linalg.svd(bilinear(x, z, pairs, penalty / 2))

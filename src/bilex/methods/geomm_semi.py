@@ -14,15 +14,15 @@ from bilex.methods.self_learning import SelfLearning
 class GeoMMSemi(SelfLearning):
     """GeoMM, then GeoMM again on the best translations of all words in both directions, and so on: GeoMM-semi.
 
-    Each round fits GeoMM, finds the best translation by CSLS of each of the 25,000 most frequent words of both
-    languages, and hands these pairs and the dictionary to the next round, until a round is not better on dev. λ grows
-    with the number of pairs. In the end, the map is fitted to the dictionary, dev, and the pairs that the round that
-    was kept has learnt from: none, where the first round is kept.
+    Each round fits GeoMM and induces the best translation by CSLS of each of the 25,000 most frequent words of both
+    languages. The next round has the dictionary and these pairs. Rounds end when one is not better on dev. λ grows with
+    the number of pairs. The last fit has the dictionary, dev, and the pairs that the selected round was trained on; if
+    that is the first round, there are no such pairs.
 
-    As in all self-learning here, a word of the dictionary gets no other translations (in the paper it does; on
-    held-out words this was worse), vectors are of length 1 after centering too, a round that is worse on dev by less
-    than a standard error is kept, and without dev the mean cosine decides. λ is between 0.01 and 0.1 for each pair,
-    the paper's values.
+    As in all self-learning here, words of the dictionary get no other translations (in the paper they do, which was
+    worse on held-out words); vectors have length 1 after centering too; a round that is worse on dev by less than a
+    standard error can be selected; without dev the mean cosine decides. λ is between 0.01 and 0.1 per pair, as in the
+    paper.
     """
 
     name = "geomm_semi"

@@ -1,4 +1,4 @@
-"""InstaMap: a rotation, and a shift for each word."""
+"""InstaMap: a rotation, and an individual shift of each word."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class InstaMap(Method):
-    """Rotation, then a shift of each word by those of the dictionary words nearest to it, in rounds: InstaMap.
+    """Rotation, then a shift of each word towards the translations of near dictionary words, in rounds: InstaMap.
 
-    A round begins with tables X: (n, d), Z: (m, d) and pairs, and does
+    A round starts from tables X: (n, d), Z: (m, d) and pairs:
 
     1. X ← (X − mean of X) P, Z ← (Z − mean of Z) Q;  P, Q: (d, e) the leading principal axes of each table;
     2. X ← X W, W the orthogonal map that minimizes ‖XW − Z‖ over the pairs, whose rows are then sⱼ and tⱼ: (e,);
     3. x ← x + Σⱼ wⱼ (tⱼ − sⱼ), over the `neighbours` nearest sⱼ, wⱼ = cos(x, sⱼ) / Σ cos(x, sⱼ), for each source word;
        z ← z + Σⱼ wⱼ (sⱼ − tⱼ), over the `neighbours` nearest tⱼ, wⱼ = cos(z, tⱼ) / Σ cos(z, tⱼ), for each target word;
-    4. for the next round, pairs ← all words that are each other's nearest by cosine. The dictionary counts once only.
+    4. for the next round, pairs ← all mutual nearest neighbours by cosine. The dictionary is used in round 0 only.
 
-    Without step 3 this is Procrustes after a PCA. On the tables that another method has mapped (`start=vecmap`) it is
-    the paper's IM.VM, the better one there as on our held-out words. The mapping holds the rows of the pairs of every
-    round, so that it maps new words as those of the tables.
+    Without step 3 this is Procrustes after a PCA. On tables that another method has mapped (`start=vecmap`) it is the
+    IM.VM of the paper, which is better both in the paper and on our held-out words. The mapping stores the rows of the
+    pairs of every round, so it maps new words like those of the tables.
 
-    Where it deviates: the paper makes W a rotation without a reflection. The axes of a PCA have no sign, so that this
-    would turn one of them around or not by chance, and W may be a reflection here. Negative cosines have no weight, and
-    a word that has no others is not shifted; the paper does not say, and its weights could grow without bound. Rows are
-    of length 1 in the beginning; the paper takes them as they are, but a shift from one table to another that has
-    vectors of another length is all length (P@1 on words held out of train, en-ru: 21.6 as they are, 60.9 so).
+    Deviations: in the paper W is a rotation without reflection. The sign of PCA axes is arbitrary, so that would flip
+    an axis at random; here W may be a reflection. Negative cosines have weight 0, and a word with no positive cosine is
+    not shifted; the paper does not mention this case, and its weights could grow without bound. Rows are normalized to
+    length 1 first, which the paper does not do: between tables with vectors of different lengths, a shift would mostly
+    change the length (P@1 on words held out of train, en-ru: 21.6 without, 60.9 with normalization).
     """
 
     name = "instamap"
@@ -52,15 +52,15 @@ class InstaMap(Method):
 
     normalize: tuple[str, ...] = ("unit",)
     start: Method | None = None
-    """What maps both tables first, normalized as it wants them; none: nothing does."""
+    """A method that maps both tables first, with its own normalization; none: no such method."""
     rounds: int = 4
-    """Times that rows are shifted. The paper stops after three or four."""
+    """Number of rounds. In the paper three or four."""
     neighbours: int = 70
-    """Dictionary words that each shift is taken from; all, if there are not so many."""
+    """Dictionary words that determine the shift of a word; all, if there are fewer."""
     pca: float = 0.967
-    """The share of the dimensions that stays: 290 of 300."""
+    """Share of the dimensions that the PCA keeps: 290 of 300."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=200_000, k=0))
-    """Which pairs enlarge the dictionary of the next round."""
+    """How the pairs of the next round are induced."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,38 +70,38 @@ class InstaMap(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Pairs are induced among so many words only."""
+        """Pairs are induced among the most frequent words only."""
         return self.induction.max_rank
 
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
     ) -> InstaMapping:
-        """The rounds, one after the other."""
+        """All rounds."""
         start = None
         if self.start is not None:
-            start, x, z = _begin(self.start, x, z, pairs, dev=dev, generator=generator, trace=trace)
+            start, x, z = _fit_start(self.start, x, z, pairs, dev=dev, generator=generator, trace=trace)
         dims, rounds = max(1, round(self.pca * x.shape[1])), []
         for number in range(self.rounds):
             trace(round=number, pairs=len(pairs))
-            rounds.append(_learn(x, z, pairs, dims, self.neighbours))
+            rounds.append(_fit_round(x, z, pairs, dims, self.neighbours))
             x, z = rounds[-1].source(x), rounds[-1].target(z)
             if number + 1 < self.rounds:
                 pairs = self.induction(unit(x), unit(z), generator).pairs
                 if not len(pairs):
-                    raise AlignmentError(f"round {number} of {self.name} found no pairs; loosen the induction")
+                    raise AlignmentError(f"round {number} of {self.name} found no pairs; relax its induction")
         return InstaMapping(start=start, rounds=tuple(rounds))
 
 
-def _begin(
+def _fit_start(
     method: Method, x: Tensor, z: Tensor, pairs: Tensor, *, dev: Tensor | None, generator: Generator, trace: Trace
 ) -> tuple[Start, Tensor, Tensor]:
-    """Another method's mapping, and the tables it has mapped."""
+    """The mapping of another method, and the tables it has mapped."""
     (of_x, x), (of_z, z) = (Normalizer.fit(rows, method.normalize) for rows in (x, z))
     mapping = method.fit(x, z, pairs, dev=dev, generator=generator, trace=trace)
     return Start(of_x, of_z, mapping), mapping.source(x), mapping.target(z)
 
 
-def _learn(x: Tensor, z: Tensor, pairs: Tensor, dims: int, neighbours: int) -> Round:
+def _fit_round(x: Tensor, z: Tensor, pairs: Tensor, dims: int, neighbours: int) -> Round:
     """Steps 1 and 2."""
     (mean_x, p), (mean_z, q) = _principal(x, dims), _principal(z, dims)
     s, t = (x[pairs[:, 0]] - mean_x) @ p, (z[pairs[:, 1]] - mean_z) @ q
@@ -110,7 +110,7 @@ def _learn(x: Tensor, z: Tensor, pairs: Tensor, dims: int, neighbours: int) -> R
 
 
 def _principal(rows: Tensor, dims: int) -> tuple[Tensor, Tensor]:
-    """Mean (d,) and leading principal axes (d, e)."""
+    """Mean (d,) and leading principal axes (d, e) of the rows."""
     mean = rows.mean(0)
     centred = rows - mean
     axes = torch.linalg.eigh((centred.T @ centred).double()).eigenvectors
@@ -125,18 +125,18 @@ class Start(NamedTuple):
     mapping: Mapping
 
     def source(self, rows: Tensor, among: Tensor | None) -> Tensor:
-        """Source rows, normalized and mapped."""
+        """Source rows, normalized and mapped by the other method."""
         among = None if among is None else self.source_normalizer(among)
         return self.mapping.source(self.source_normalizer(rows), among=among)
 
     def target(self, rows: Tensor, among: Tensor | None) -> Tensor:
-        """Target rows, normalized and mapped."""
+        """Target rows, normalized and mapped by the other method."""
         among = None if among is None else self.target_normalizer(among)
         return self.mapping.target(self.target_normalizer(rows), among=among)
 
 
 class Round(NamedTuple):
-    """What a round does to any row.  means: (d,), matrices: (d, e), the rows of the pairs s and t: (p, e)."""
+    """The parameters of a round.  means: (d,), matrices: (d, e), rows of the pairs s, t: (p, e)."""
 
     source_mean: Tensor
     source_matrix: Tensor
@@ -158,16 +158,16 @@ class Round(NamedTuple):
 
     def _shift(self, rows: Tensor, near: Tensor, far: Tensor) -> Tensor:
         """The weighted mean of far − near over the nearest of `near`.  rows: (n, e); near, far: (p, e)."""
-        found = topk(unit(rows), unit(near), int(self.neighbours))
-        weights = found.values.clamp_min(0)
+        nearest = topk(unit(rows), unit(near), int(self.neighbours))
+        weights = nearest.values.clamp_min(0)
         weights = weights / weights.sum(1, keepdim=True).clamp_min(1e-12)
-        # as a bag of embeddings, so that the n x k rows are never gathered
-        return torch.nn.functional.embedding_bag(found.indices, far - near, per_sample_weights=weights, mode="sum")
+        # An embedding bag does not gather the n x k rows.
+        return torch.nn.functional.embedding_bag(nearest.indices, far - near, per_sample_weights=weights, mode="sum")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InstaMapping(Mapping, kind="instamap"):
-    """A chain of rounds, after another mapping if there is one."""
+    """All rounds, after the mapping of another method if there is one."""
 
     rounds: tuple[Round, ...]
     start: Start | None = None
@@ -203,7 +203,7 @@ class InstaMapping(Mapping, kind="instamap"):
 
     @classmethod
     def forms(cls, arrays: dict[str, Tensor]) -> Forms:
-        """Each round leads from one dimension to the next; of the start its own parts know."""
+        """Each round maps from one dimension to the next; the start has arrays of any form."""
         start = {name: array for name, array in arrays.items() if name.startswith("start.")}
         forms, rounds = super().forms(start), sum(name.endswith(".s") for name in arrays.keys() - start)
         for i in range(max(1, rounds)):

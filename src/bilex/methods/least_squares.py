@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LeastSquares(Method):
-    """Any linear map, by least squares.
+    """Unconstrained linear map, by least squares.
 
-    Minimizes ‖XW − Z‖² over the train pairs.  X, Z: (p, d); W: (d, d).  x → xW, target words stay where they are.
-    Procrustes is the same among rotations only; `ridge` has a penalty on W, which helps if pairs are few. With fewer
-    independent pairs than dimensions many W fit exactly: that of the smallest norm is taken.
+    Minimizes ‖XW − Z‖² over the train pairs.  X, Z: (p, d); W: (d, d).  x → xW, z → z. `procrustes` minimizes the
+    same over orthogonal W only; `ridge` adds a penalty on W, which helps with few pairs. With fewer independent pairs
+    than dimensions, many W fit exactly; the one with the smallest norm is returned.
 
-    The paper goes the same way by stochastic gradient descent, on vectors as they are; here they are normalized.
+    The paper minimizes this by stochastic gradient descent, on vectors that are not normalized; here they are.
     """
 
     name = "least_squares"

@@ -1,4 +1,4 @@
-"""LNMap: codes of autoencoders, and non-linear maps between them."""
+"""LNMap: autoencoders of both languages, and non-linear maps between their codes."""
 
 from __future__ import annotations
 
@@ -21,30 +21,33 @@ if TYPE_CHECKING:
     from bilex.storage.array_form import Forms
     from bilex.training.trace import Trace
 
-BLOCK = 10_000
-FALLS = 0.3
-"""The rate of the mappers falls to a tenth whenever this share of the epochs of an iteration is over."""
+ROW_BLOCK = 10_000
+"""Rows that are mapped at a time."""
+DECAY_INTERVAL = 0.3
+"""The learning rate of the mappers falls to a tenth after each such share of the epochs of an iteration."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LNMap(Method):
-    """A network for each language, and a non-linear map between their codes, with self-training: LNMap.
+    """An autoencoder of each language, and a non-linear map between their codes, with self-training: LNMap.
 
-    1. In each language an encoder e and a decoder d learn to give words back, ‖d(e(x)) − x‖², over random words.
-    2. With mappers G and F between the codes, which begin as near to the identity as their tanh lets them be, e and d
-       those of the source and e′ the encoder of the target, which stays as it is, each iteration minimizes
-       ‖G(e(x)) − e′(z)‖² + ‖F(G(e(x))) − e(x)‖² + ‖d(F(G(e(x)))) − x‖²  (means over all numbers) over the pairs.
-    3. The next one has the dictionary and, after it, the mutual neighbours by CSLS of the highest cosine, by `growth`
-       more in each; a pair may so come twice.
+    x → G(e(x)), z → e′(z).
 
-    x → G(e(x)), z → e′(z). Encoders and decoders are learnt by Adam, mappers by gradient descent at a rate so low that
-    they stay near where they began: what is learnt is the encoder of the source.
+    1. In each language an encoder e and a decoder d minimize ‖d(e(x)) − x‖² over random words.
+    2. Mappers G and F between the codes start as close to the identity as their tanh allows. With e, d of the source
+       and the encoder e′ of the target, which is frozen, each iteration minimizes over the pairs
+       ‖G(e(x)) − e′(z)‖² + ‖F(G(e(x))) − e(x)‖² + ‖d(F(G(e(x)))) − x‖²  (means over all numbers).
+    3. The next iteration has the dictionary followed by the mutual neighbours by CSLS with the highest cosines, with
+       `growth` more in each iteration; a pair can occur twice.
 
-    Where it deviates: the authors have 10 iterations of 100 epochs and 25 epochs of 100,000 words for the autoencoders,
-    at rates of 1e-4, hours on a CPU; here steps are fewer and the rate of Adam is higher. In their program the rate of
-    the mappers goes on falling in the next iteration, to nothing; here each begins anew. They train the other direction
-    as well, as another model; here translations backward are looked for in the same space. The codes e′(z) to be met
-    are computed without dropout.
+    Encoders and decoders are trained by Adam. Mappers are trained by gradient descent at a rate so low that they hardly
+    change: it is mostly the encoder of the source that learns.
+
+    Deviations: the authors have 10 iterations of 100 epochs and 25 epochs of 100,000 words for the autoencoders, at
+    rates of 1e-4, which takes hours on a CPU; here there are fewer steps, and Adam has a higher rate. In their program
+    the rate of the mappers keeps falling over all iterations, almost to 0; here each iteration starts again. They train
+    a second model for the other direction; here backward translations are searched in the same space. The target codes
+    e′(z) are computed without dropout.
     """
 
     name = "lnmap"
@@ -57,29 +60,29 @@ class LNMap(Method):
     hidden: int = 400
     """Width of the two hidden layers of encoders and decoders."""
     code: int = 350
-    """Numbers in a code, which both languages share."""
+    """Dimension of the codes of both languages."""
     mapper_hidden: int = 400
     """Width of the hidden layer of the mappers."""
     autoencoder_epochs: int = 25
-    """Epochs in which an encoder and a decoder learn to give words back."""
+    """Epochs of the autoencoders."""
     samples: int = 25_600
     """Words in each epoch of the autoencoders. In the paper 100,000."""
     iterations: int = 5
-    """Times that the maps are trained and pairs are induced. In the paper 10."""
+    """Number of times that the maps are trained and pairs induced. In the paper 10."""
     epochs: int = 20
-    """Epochs of each iteration. In the paper 100."""
+    """Epochs per iteration. In the paper 100."""
     batch: int = 128
-    """Words, or pairs, in a step."""
+    """Words or pairs per step."""
     learning_rate: float = 5e-4
     """Learning rate of Adam, for encoders and decoders. In the paper 1e-4."""
     mapper_rate: float = 1e-4
-    """Learning rate of the mappers, to begin with in each iteration."""
+    """Initial learning rate of the mappers in each iteration."""
     dropout: float = 0.25
     """Dropout in encoders and decoders."""
     mapper_dropout: float = 0.1
     """Dropout in the mappers."""
     growth: int = 2000
-    """So many more pairs are induced in each iteration than in the one before."""
+    """Additional induced pairs in each iteration."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=15_000, candidates=30_000, beyond=False))
     """Which mutual neighbours may be added to the dictionary."""
 
@@ -93,7 +96,7 @@ class LNMap(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Pairs are induced among the first words only."""
+        """Pairs are induced among the most frequent words only."""
         return self.induction.max_rank
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any) -> LNMapMapping:
@@ -104,19 +107,19 @@ class LNMap(Method):
         sizes = [self.code, self.mapper_hidden, self.code]
         forth, back = Network.identity(sizes, x), Network.identity(sizes, x)
         adam = torch.optim.Adam(source.parameters(), lr=self.learning_rate)
-        learnt = pairs
+        enlarged = pairs
         rest = trace.span(0.4, 1)
         for number in range(1, self.iterations + 1):
             part = rest.span((number - 1) / self.iterations, number / self.iterations)
-            loss = self._iterate(x, codes, learnt, source, forth, back, adam, generator, part)
-            trace(iteration=number, pairs=len(learnt), loss=loss)
+            loss = self._iterate(x, codes, enlarged, source, forth, back, adam, generator, part)
+            trace(iteration=number, pairs=len(enlarged), loss=loss)
             mapping = LNMapMapping(source_encoder=source.encoder.frozen(), mapper=forth.frozen(), target_encoder=target)
             if number < self.iterations:
-                learnt = torch.cat([pairs, self.induce(mapping.source(x), codes, self.growth * number, generator)])
+                enlarged = torch.cat([pairs, self.induce(mapping.source(x), codes, self.growth * number, generator)])
         return mapping
 
     def autoencode(self, rows: Tensor, side: str, generator: Generator, trace: Trace) -> Autoencoder:
-        """Step 1.  rows: (n, d)."""
+        """Step 1: train an autoencoder.  rows: (n, d)."""
         outer, h = rows.shape[1], self.hidden
         both = Autoencoder(
             Network.random([outer, h, h, self.code], rows, generator),
@@ -147,7 +150,7 @@ class LNMap(Method):
         return functional.mse_loss(mapped, codes) + functional.mse_loss(cycled, own) + functional.mse_loss(again, real)
 
     def induce(self, x: Tensor, z: Tensor, count: int, generator: Generator) -> Tensor:
-        """Step 3: at most so many pairs of mapped rows."""
+        """Step 3: at most `count` pairs of mapped rows: (p, 2)."""
         x, z = unit(x), unit(z)
         pairs = self.induction(x, z, generator).pairs
         cosines = (x[pairs[:, 0]] * z[pairs[:, 1]]).sum(1)
@@ -165,11 +168,11 @@ class LNMap(Method):
         generator: Generator,
         trace: Trace,
     ) -> float:
-        """Step 2; the mean loss of the last epoch."""
+        """Step 2. Returns the mean loss of the last epoch."""
         descent = torch.optim.SGD([*forth.parameters(), *back.parameters()], lr=self.mapper_rate)
-        fall, progress = max(1, round(FALLS * self.epochs)), trace.progress("self-training")
+        interval, progress = max(1, round(DECAY_INTERVAL * self.epochs)), trace.progress("self-training")
         for epoch in range(self.epochs):
-            descent.param_groups[0]["lr"] = self.mapper_rate * 0.1 ** (epoch // fall)
+            descent.param_groups[0]["lr"] = self.mapper_rate * 0.1 ** (epoch // interval)
             total = 0.0
             order = torch.randperm(len(pairs), generator=generator).to(pairs.device)
             for batch in torch.split(pairs[order], self.batch):
@@ -187,7 +190,7 @@ class Autoencoder(NamedTuple):
     decoder: Network
 
     def parameters(self) -> list[Tensor]:
-        """Of both."""
+        """The parameters of both networks."""
         return self.encoder.parameters() + self.decoder.parameters()
 
 
@@ -200,9 +203,9 @@ def _step(loss: Tensor, *optimizers: torch.optim.Optimizer) -> None:
 
 
 def _in_blocks(rows: Tensor, *networks: Network) -> Tensor:
-    """One after the other, without keeping what is in between for all rows."""
+    """The networks applied one after the other, in blocks of rows, to save memory."""
     blocks = []
-    for block in torch.split(rows, BLOCK):
+    for block in torch.split(rows, ROW_BLOCK):
         for network in networks:
             block = network(block)
         blocks.append(block)
@@ -231,7 +234,7 @@ class LNMapMapping(Mapping, kind="lnmap"):
 
     @classmethod
     def forms(cls, arrays: dict[str, Tensor]) -> Forms:
-        """Encoders take rows of the tables, the mapper what the source's gives."""
+        """Encoders take rows of the tables; the mapper takes source codes."""
         forms: Forms = {}
         for network, first in (("source_encoder", "d"), ("mapper", "codes"), ("target_encoder", "d")):
             own = Network.forms(_below(arrays, network), network, first)

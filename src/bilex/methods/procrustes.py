@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Procrustes(Method):
     """Orthogonal map in closed form.
 
-    Minimizes ‖XW − Z‖ over the train pairs with WᵀW = I. A rotation keeps all distances within the source language,
-    so a few hundred pairs are enough. With fewer independent pairs than dimensions they determine W on a subspace only,
-    and words are compared in that subspace: what lies outside it would be noise.
+    Minimizes ‖XW − Z‖ over the train pairs with WᵀW = I. A rotation preserves all distances within the source
+    language, so a few hundred pairs are enough. Fewer independent pairs than dimensions determine W only on a subspace.
+    Words are then compared in that subspace, since the rest would be noise.
     """
 
     name = "procrustes"
@@ -32,9 +32,9 @@ class Procrustes(Method):
         u, v = procrustes_bases(x[pairs[:, 0]], z[pairs[:, 1]], determined=True)
         if not u.shape[1]:
             raise AlignmentError(
-                f"{self.name}: the train pairs ({len(pairs):,}) have no direction in common, for their vectors are "
-                f"zero once they are normalized ({','.join(self.normalize)}); use larger tables or more pairs, or "
-                "leave the centring out: normalize=unit"
+                f"{self.name}: the train pairs ({len(pairs):,}) have no direction in common: after normalization "
+                f"({','.join(self.normalize)}) their vectors are zero; use larger tables or more pairs, or do not "
+                "center: normalize=unit"
             )
         if u.shape[1] == x.shape[1]:
             return LinearMapping(source_matrix=u @ v.T)

@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProcrustesRefinement(Method):
-    """Orthogonal map on a dictionary, then on the pairs it finds itself, in rounds: MUSE, supervised.
+    """Orthogonal map on a dictionary, then on the pairs it induces itself, in rounds: MUSE, supervised.
 
-    Round 0 is the orthogonal W that minimizes ‖XW − Z‖ over the train pairs; each of the others is the same over the
-    pairs that `induction` finds in the space of the round before: mutual nearest neighbours by CSLS, both among the
-    10,000 most frequent words, while all words compete. The dictionary counts in round 0 only. The rows have the
-    lengths that their tables give them, so that some words weigh more than others; cosines are of unit rows. The round
-    is kept whose translations of the 10,000 most frequent source words have the highest mean cosine.
+    Round 0 is the orthogonal W that minimizes ‖XW − Z‖ over the train pairs. Each later round does the same over the
+    pairs that `induction` finds with the map of the round before: mutual nearest neighbours by CSLS, both among the
+    10,000 most frequent words, with all words as candidates. The dictionary is used in round 0 only. Rows have the
+    lengths of their tables, so some words have more weight than others; cosines are of unit rows. The best round is
+    that whose translations of the 10,000 most frequent source words have the highest mean cosine.
 
-    The paper does not normalize, and this is the default. On words held out of train, from all its other pairs,
+    The paper does not normalize, and this is the default. On words held out of train, from all other pairs of train,
     `normalize=unit,center,unit` was better: by 4 points of P@1 for en-fi (tables of 12,000 words) and by half a point
-    for en-fr (6,000 words). For en-fi the rounds took 3 points from Procrustes either way: thousands of pairs are
-    better than what replaces them.
+    for en-fr (6,000 words). For en-fi the rounds lost 3 points against Procrustes either way: thousands of dictionary
+    pairs are better than the induced pairs that replace them.
 
-    `self_learning` with `base=procrustes` keeps the dictionary, and `vecmap_semi` adds chance and re-weighting. The
-    authors' program chooses the round of the highest P@1 on its test dictionary; here it is their criterion for runs
-    without any.
+    `self_learning` with `base=procrustes` keeps the dictionary in all rounds, and `vecmap_semi` adds score dropout and
+    re-weighting. The authors' program chooses the round with the highest P@1 on its test dictionary; here the criterion
+    is the one they use without a dictionary.
     """
 
     name = "procrustes_refinement"
@@ -47,9 +47,9 @@ class ProcrustesRefinement(Method):
 
     normalize: tuple[str, ...] = ()
     rounds: int = 5
-    """Rounds after the first."""
+    """Rounds after round 0."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=10_000, candidates=200_000, beyond=False))
-    """Which pairs a round learns from."""
+    """Which pairs a round is trained on."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,13 +57,13 @@ class ProcrustesRefinement(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Pairs are induced among the first words only."""
+        """Pairs are induced among the most frequent words only."""
         return self.induction.max_rank
 
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
-        """The best round by the mean cosine."""
+        """The map of the best round, by the mean cosine."""
         unit_z, best, neighbours, progress = unit(z), float("-inf"), None, trace.progress("refinement")
         size = max(SHORTLIST_SIZE, self.induction.k)
         for number in range(self.rounds + 1):
@@ -75,10 +75,10 @@ class ProcrustesRefinement(Method):
             trace(round=number, pairs=len(pairs), mean_cosine=cosine)
             progress(number + 1, self.rounds + 1)
             if number == 0 or cosine > best:
-                best, kept, kept_round = cosine, w, number
+                best, best_w, best_round = cosine, w, number
             if not last:
                 pairs = self.induction(mapped, unit_z, generator, neighbours).pairs
                 if not len(pairs):
-                    raise AlignmentError(f"round {number} of {self.name} found no pairs; loosen the induction")
-        trace(round=self.rounds, kept_round=kept_round)
-        return LinearMapping(source_matrix=kept)
+                    raise AlignmentError(f"round {number} of {self.name} found no pairs; relax its induction")
+        trace(round=self.rounds, kept_round=best_round)
+        return LinearMapping(source_matrix=best_w)

@@ -1,4 +1,4 @@
-"""PSS: two maps side by side, one by RCSLS and one by optimal transport."""
+"""PSS: two maps in parallel, one by RCSLS and one by optimal transport."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Pss(Css):
-    """RCSLS and optimal transport side by side, each with a map of its own: PSS (needs the extra `transport`).
+    """RCSLS and optimal transport in parallel, each with its own map: PSS (needs the extra `transport`).
 
-    The steps are those of `css`. Each epoch step 1 goes on with Q₁ and step 2 with Q₂, orthogonal, whose prior comes
-    from Q₁; step 3 takes the pairs of Q₂. Both begin as the Procrustes map, and Q₁ once more at the second epoch, on
-    the first larger lexicon. In the end that of the two is taken whose translations have the higher mean CSLS score,
-    hubs left out (`mean_csls`): no dictionary is needed for that.
+    The steps are those of `css`. In each epoch step 1 updates Q₁, and step 2 updates Q₂, which is orthogonal and whose
+    prior comes from Q₁; step 3 induces the pairs with Q₂. Both start as the Procrustes map. In the second epoch Q₁
+    starts again as the Procrustes map of the enlarged lexicon. At the end, the better of the two is returned: that
+    whose translations, without hubs, have the higher mean CSLS score (`mean_csls`). This needs no dictionary.
 
-    In the authors' program step 2 takes 50 samples; for the other settings and what deviates see `css`. Words are drawn
-    from 200,000, and pairs from 100,000, as in their program: from whole tables, if these are smaller.
+    In the authors' program step 2 has 50 samples; see `css` for the other settings and for deviations. Words are drawn
+    from the 200,000 most frequent, and pairs from 100,000, as in their program, or from whole tables if these are
+    smaller.
     """
 
     name = "pss"
@@ -43,7 +44,7 @@ class Pss(Css):
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
         """The better of the two maps."""
-        import_ot(self.name)  # rather now than after the first part
+        import_ot(self.name)  # fail now, not after the first step
         lexicon = pairs
         q_1 = q_2 = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
         for epoch in range(1, self.epochs + 1):
@@ -51,13 +52,13 @@ class Pss(Css):
                 q_1 = procrustes(x[lexicon[:, 0]], z[lexicon[:, 1]])
             first, second = self.halves(epoch, trace)
             q_1, supervised = self.supervise(q_1, x, z, lexicon, generator, first)
-            q_2, carried = self.transport(q_2, x, z, generator, second, prior=q_1)
-            record = supervised | carried
+            q_2, transported = self.transport(q_2, x, z, generator, second, prior=q_1)
+            record = supervised | transported
             if epoch < self.epochs:
                 lexicon, induced = self.enlarge(q_2, x, z, pairs, generator)
                 record |= induced
             trace(epoch=epoch, **record)
         scores = [mean_csls(unit(x @ q), z) for q in (q_1, q_2)]
-        kept = 1 if scores[0] >= scores[1] else 2
-        trace(mean_csls_1=scores[0], mean_csls_2=scores[1], kept_map=kept)
-        return LinearMapping(source_matrix=(q_1, q_2)[kept - 1])
+        best = 1 if scores[0] >= scores[1] else 2
+        trace(mean_csls_1=scores[0], mean_csls_2=scores[1], kept_map=best)
+        return LinearMapping(source_matrix=(q_1, q_2)[best - 1])

@@ -1,4 +1,4 @@
-"""Relaxed CSLS."""
+"""Relaxed CSLS (RCSLS)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ class RCSLS(Method):
     """Gradient descent on the CSLS criterion itself: RCSLS.
 
     Minimizes −mean[2 zᵢ·xᵢW − mean of the k largest z·xᵢW over all z − mean of the k largest zᵢ·xW over all x] over the
-    train pairs, in full batches from the Procrustes map, neighbours found anew at each step; the step size is halved
-    whenever the loss has risen. W is unconstrained, or with `spectral` kept to singular values of at most 1. A step
-    that has raised the loss is taken back with `spectral` only: without it the authors' program means to do so too,
-    but changes the matrix that it goes back to, and its figures are those of steps that are kept.
+    train pairs, in full batches from the Procrustes map. Neighbours are searched again at each step, and the step size
+    is halved whenever the loss rises. W is unconstrained; with `spectral` its singular values are at most 1.
+
+    A step that raises the loss is undone with `spectral` only. Without it, the authors' program tries to undo it too,
+    but overwrites the matrix that it would return to, so its figures are those without undoing.
     """
 
     name = "rcsls"
@@ -43,13 +44,13 @@ class RCSLS(Method):
 
     normalize: tuple[str, ...] = ("unit",)
     iterations: int = 10
-    """Steps of gradient descent, at most."""
+    """Largest number of gradient descent steps."""
     learning_rate: float = 25.0
-    """Length of the first step, times the gradient; halved whenever the loss has risen."""
+    """Length of the first step, times the gradient; halved whenever the loss rises."""
     k: int = 10
     """Neighbours of CSLS in the loss."""
     spectral: bool = False
-    """Whether W is kept to singular values of at most 1, and a step that has raised the loss is taken back."""
+    """Whether singular values of W are clipped at 1, and a step that raises the loss is undone."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,11 +84,11 @@ class RCSLS(Method):
     def loss(
         self, w: Tensor, x: Tensor, z: Tensor, x_d: Tensor, z_d: Tensor, pairs: Tensor | None = None
     ) -> tuple[float, Tensor]:
-        """The criterion and its gradient with the neighbours held fixed.  W: (d, d), X_D, Z_D: (p, d).
+        """The criterion and its gradient, with constant neighbours.  W: (d, d), X_D, Z_D: (p, d).
 
-        `pairs` (p, 2) tells which rows of X_D and of Z_D are of one word: its neighbours are searched once.
+        pairs: (p, 2), the word of each row of X_D and Z_D; the neighbours of a word are then searched once.
         """
-        sources, targets = (_once(len(x_d), pairs if pairs is None else pairs[:, i]) for i in (0, 1))
+        sources, targets = (_unique_words(len(x_d), pairs if pairs is None else pairs[:, i]) for i in (0, 1))
         near_z, mean_z = self._nearest((x_d @ w)[sources.first], z, z, sources.place)
         near_x, mean_x = self._nearest(z_d[targets.first], x @ w, x, targets.place)
         loss = -(2 * (x_d @ w * z_d).sum(1) - near_z - near_x).mean()
@@ -95,27 +96,27 @@ class RCSLS(Method):
         return float(loss), gradient
 
     def _nearest(self, queries: Tensor, keys: Tensor, rows: Tensor, place: Tensor | slice) -> tuple[Tensor, Tensor]:
-        """Means of the k largest products of each query, and of the rows of these keys; put in their places."""
+        """Mean of the k largest products of each query, and mean of the rows of these keys, for each place."""
         near = topk(queries, keys, self.k)
         return local_mean(near.values, self.k)[place], _mean_rows(rows, near.indices)[place]
 
 
-class _Once(NamedTuple):
-    """One row of each word, and the place of each row's word among these."""
+class _UniqueWords(NamedTuple):
+    """The first row of each word, and for every row the place of its word among these."""
 
     first: Tensor | slice
     place: Tensor | slice
 
 
-def _once(rows: int, words: Tensor | None) -> _Once:
-    """Of so many rows, given the word of each; where that is not known, each is a word of its own."""
+def _unique_words(rows: int, words: Tensor | None) -> _UniqueWords:
+    """Find the first row of each word, given the words of all rows; None: every row is another word."""
     if words is None:
-        return _Once(slice(None), slice(None))
-    different, place = torch.unique(words, return_inverse=True)
-    first = place.new_empty(len(different)).scatter_(0, place, torch.arange(rows, device=place.device))
-    return _Once(first, place)
+        return _UniqueWords(slice(None), slice(None))
+    unique, place = torch.unique(words, return_inverse=True)
+    first = place.new_empty(len(unique)).scatter_(0, place, torch.arange(rows, device=place.device))
+    return _UniqueWords(first, place)
 
 
 def _mean_rows(table: Tensor, indices: Tensor) -> Tensor:
-    """Means of the rows named by each row of indices, without gathering them all at once."""
+    """Mean of the table rows in each row of indices, without gathering them: (q, d)."""
     return torch.nn.functional.embedding_bag(indices, table, mode="mean")

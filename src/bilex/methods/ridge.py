@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Ridge(Method):
-    """Any linear map, by least squares with a penalty on its size.
+    """Unconstrained linear map, by least squares with a penalty on its norm.
 
-    Minimizes ‖XW − Z‖² + λ‖W‖² over the train pairs.  X, Z: (p, d); W: (d, d).  x → xW, target words stay where they
-    are. Without λ it is `least_squares`. λ is given as a number of pairs: λI is what so many source words, spread
-    evenly over all directions, would add to XᵀX. So it weighs much beside few pairs and little beside many, as it
-    should: what helps a dictionary of hundreds of words does harm to one of thousands.
+    Minimizes ‖XW − Z‖² + λ‖W‖² over the train pairs.  X, Z: (p, d); W: (d, d).  x → xW, z → z. With λ = 0 this is
+    `least_squares`. λ is given as a number of pairs: λI is what this many source words, spread evenly over all
+    directions, would add to XᵀX. So the penalty has much weight beside few pairs, and little beside many. A fixed λ
+    that helps a dictionary of hundreds of words would be harmful with thousands.
     """
 
     name = "ridge"
@@ -40,7 +40,7 @@ class Ridge(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.penalty < float("inf"):
-            raise SettingsError(f"{self.name}: penalty={self.penalty}; needed a number above 0; 0 is least_squares")
+            raise SettingsError(f"{self.name}: penalty={self.penalty}; needed a number above 0, or least_squares")
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
         """W = (XᵀX + λI)⁻¹ XᵀZ."""

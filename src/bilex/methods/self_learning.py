@@ -1,4 +1,4 @@
-"""Self-learning around any method."""
+"""Self-learning with any method."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SelfLearning(Method):
-    """Train, induce pairs, train on these too, and so on: self-learning around any method.
+    """Train, induce pairs, train on these too, and so on: self-learning with any method.
 
-    Each round maps both tables, takes the pairs that `induction` believes in, and adds those of them whose source word
-    is not in the dictionary, which always stays. Dev words are a few frequent ones, self-learning is for all the
-    others: the last round is kept whose MRR on dev is not below that of the best by more than a standard error of the
-    difference. With its pairs and those of dev the final round is trained. Without dev it is the round with the
-    highest mean cosine of its pairs.
+    1. Fit `base` to the pairs, and map both tables.
+    2. `induction` selects new pairs. Those whose source word is not in the dictionary are added to the dictionary.
+    3. Repeat, `rounds` times, each time from the original dictionary and new pairs.
+    4. Select a round. Dev words are few and frequent, while self-learning helps all words, so later rounds are
+       preferred: the last round is selected whose dev MRR is within one standard error of the best. Without dev, it is
+       the round with the highest mean cosine of its pairs.
+    5. With dev, fit `base` once more, to the dictionary, the pairs of that round, and dev.
     """
 
     name = "self_learning"
@@ -47,22 +49,23 @@ class SelfLearning(Method):
     base: Method = field(default_factory=VecMap)
     """The method of every round."""
     rounds: int = 5
-    """Times that pairs are induced and added to the dictionary."""
+    """Number of times that pairs are induced and added to the dictionary."""
     patience: int | None = None
-    """End before the last round, after so many rounds without a new best one."""
+    """Early stopping: end after this many rounds without a new best one."""
     induction: Induction = field(default_factory=Induction)
-    """Which pairs a round believes in."""
+    """How new pairs are selected in each round."""
     warm: bool = True
-    """Whether a method that can make use of the mapping of the round before is given it."""
+    """Whether `base` gets the mapping of the round before as a warm start, if it can use one."""
     precision: float | None = None
-    """If set, only the surest pairs are taken: so many that of those of dev words this share is right (0 to 1)."""
+    """If set, only the most confident pairs are taken: as many as keep this share of the pairs of dev words right (0 to
+    1)."""
     least_share: float = 0.35
-    """At least this share of all pairs is taken: dev words are few, and frequent ones have many senses. Without dev
-    so many are taken in the beginning, and more from round to round, up to all."""
+    """With `precision`, at least this share of all pairs is taken, since the few dev words are a rough guide. Without
+    dev, the first round takes this share, and later rounds take more, up to all."""
     newest: bool = True
-    """Whether the last fit, with dev, has the pairs that the kept round has found, or those it has learnt from."""
+    """Whether the last fit, with dev, has the pairs that the selected round induced; else those it was trained on."""
     least_dev: int = 100
-    """Fewer dev words than this can decide nothing: they are trained on, and the mean cosine decides."""
+    """With fewer dev words than this, dev is added to train, and rounds are selected by the mean cosine."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -74,12 +77,12 @@ class SelfLearning(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Pairs are induced among the first words only."""
+        """Pairs are induced among the most frequent words only."""
         return self.induction.max_rank
 
     @property
     def learns_dev(self) -> bool:
-        """The final round does."""
+        """True: the last fit is trained on dev too."""
         return True
 
     def fit(
@@ -93,7 +96,7 @@ class SelfLearning(Method):
         trace: Trace,
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Mapping:
-        """The rounds."""
+        """All rounds, then the selected mapping, or with dev the last fit."""
         if dev is not None and len(torch.unique(dev[:, 0])) < self.least_dev:
             pairs, dev = torch.cat([pairs, dev]), None
         state = checkpoint.load(trace)
@@ -104,14 +107,14 @@ class SelfLearning(Method):
         else:
             now = _Rounds.restored(state, generator, x, z, dev)
         begin = self.share_before(pairs)
-        rounds = self.rounds + (dev is None)  # with dev, the final round is trained on dev too
+        rounds = self.rounds + (dev is None)  # with dev, there is one more fit at the end
         while now.number < rounds and (self.patience is None or now.since_best < self.patience):
-            mapping = self._train(x, z, now, dev, self._part(trace, begin, now.number), checkpoint, state)
+            mapping = self._train(x, z, now, dev, self._round_trace(trace, begin, now.number), checkpoint, state)
             state = None
             mapped = unit(mapping.source(x)), unit(mapping.target(z))
-            found = self.induction(*mapped, generator)
-            induced = self.believed(found, dev, grown=(now.number + 1) / rounds)
-            cosine = mean_cosine(*mapped, found.pairs, self.induction.possible_pairs(len(x), len(z)))
+            candidates = self.induction(*mapped, generator)
+            induced = self.select_pairs(candidates, dev, progress=(now.number + 1) / rounds)
+            cosine = mean_cosine(*mapped, candidates.pairs, self.induction.possible_pairs(len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
             enlarged = extend_dictionary(pairs, induced)
             trace(
@@ -119,37 +122,38 @@ class SelfLearning(Method):
                 pairs=len(now.pairs),
                 induced=len(enlarged) - len(pairs),
                 mean_cosine=cosine,
-                **({} if dev is None or scores is None else {**_figures(scores), **_quality(induced, dev)}),
+                **({} if dev is None or scores is None else {**_dev_figures(scores), **_dev_precision(induced, dev)}),
             )
             if len(enlarged) == len(pairs):
                 raise AlignmentError(
-                    f"round {now.number} of {self.name} found no pair to add: the map is too poor to learn from; "
-                    "give more pairs, or loosen the induction"
+                    f"round {now.number} of {self.name} found no pair to add to the {len(pairs):,} of the "
+                    "dictionary: the map is not good enough for self-learning; give more pairs, or relax its "
+                    "induction"
                 )
             scores = torch.tensor([cosine], dtype=torch.float64) if scores is None else scores
-            now.take(mapping, scores, enlarged, newest=self.newest)
+            now.finish_round(mapping, scores, enlarged, newest=self.newest)
             checkpoint.save(trace, now.arrays(), round=now.number)
-        return self._finish(x, z, now, pairs, dev, self._part(trace, begin, self.rounds), checkpoint, state)
+        return self._finish(x, z, now, pairs, dev, self._round_trace(trace, begin, self.rounds), checkpoint, state)
 
     def share_before(self, pairs: Tensor) -> float:  # noqa: ARG002
-        """The share of the whole work that comes before the rounds."""
+        """The share of the total time that is spent before the first round (0 to 1)."""
         return 0.0
 
-    def _part(self, trace: Trace, begin: float, number: int) -> Trace:
-        """For one of the trainings: one for each round, and one in the end."""
+    def _round_trace(self, trace: Trace, begin: float, number: int) -> Trace:
+        """The trace of one fit: one for each round, and one for the last fit."""
         length = (1 - begin) / (self.rounds + 1)
         return trace.span(begin + number * length, begin + (number + 1) * length)
 
     def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:  # noqa: ARG002
-        """What the first round learns from: the dictionary."""
+        """The pairs that the first round is trained on: the dictionary."""
         return pairs
 
-    def believed(self, found: InducedPairs, dev: Tensor | None, *, grown: float) -> Tensor:
-        """The pairs of an induction that are learnt from; grown: how far self-learning has come (0 to 1)."""
+    def select_pairs(self, induced: InducedPairs, dev: Tensor | None, *, progress: float) -> Tensor:
+        """The induced pairs to train on: (p, 2).  progress: share of the rounds that are done (0 to 1)."""
         if self.precision is None:
-            return found.pairs
-        least = self.least_share + (0 if dev is not None else grown * (1 - self.least_share))
-        return most_confident(found, dev, self.precision, min_share=least)
+            return induced.pairs
+        min_share = self.least_share + (0 if dev is not None else progress * (1 - self.least_share))
+        return most_confident(induced, dev, self.precision, min_share=min_share)
 
     def _train(
         self,
@@ -161,16 +165,16 @@ class SelfLearning(Method):
         checkpoint: Checkpoint,
         state: State | None,
     ) -> Mapping:
-        """The method of a round, which goes on from its own state if a resumed run has one."""
-        more: dict[str, Any] = {}
+        """Fit `base` in one round. In a resumed run it continues from its own state, if there is one."""
+        options: dict[str, Any] = {}
         if self.base.warm_starts and self.warm:
-            more["warm"] = now.mapping
+            options["warm"] = now.mapping
         if self.base.resumes:
             inner = None if state is None else state.inner()
-            more["checkpoint"] = checkpoint.part(now.arrays(), state=inner, round=now.number)
-        dev = dev if self.base.uses_dev and now.number == 0 else None  # later, the round is chosen instead
+            options["checkpoint"] = checkpoint.part(now.arrays(), state=inner, round=now.number)
+        dev = dev if self.base.uses_dev and now.number == 0 else None  # later, dev selects the round
         part = trace.within(round=now.number)
-        return self.base.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **more)
+        return self.base.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **options)
 
     def _finish(
         self,
@@ -183,15 +187,15 @@ class SelfLearning(Method):
         checkpoint: Checkpoint,
         state: State | None,
     ) -> Mapping:
-        """The round that was kept; with dev, the next one from there, with the dev pairs in the dictionary."""
-        if state is None or state.inner() is None:  # else it has been said
-            trace(round=now.number, kept_round=now.kept_round)
+        """The mapping of the selected round; with dev, one more fit from there, with dev in the dictionary."""
+        if state is None or state.inner() is None:  # else the interrupted run has recorded it
+            trace(round=now.number, kept_round=now.selected_round)
             if dev is not None:
-                trace(**held_out_record(self.name, 1 / now.kept_scores))
-        assert now.kept is not None
+                trace(**held_out_record(self.name, 1 / now.selected_scores))
+        assert now.selected is not None
         if dev is None:
-            return now.kept
-        now.mapping, now.pairs = now.kept, extend_dictionary(torch.cat([pairs, dev]), now.kept_pairs)
+            return now.selected
+        now.mapping, now.pairs = now.selected, extend_dictionary(torch.cat([pairs, dev]), now.selected_pairs)
         return self._train(x, z, now, None, trace, checkpoint, state)
 
 
@@ -203,27 +207,28 @@ FORMS = {
 
 
 class _Rounds:
-    """All that is carried from round to round."""
+    """The state of self-learning between rounds. In checkpoints and records, the selected round is called `kept`."""
 
     def __init__(self, pairs: Tensor, generator: Generator) -> None:
-        self.pairs = self.kept_pairs = pairs
+        self.pairs = self.selected_pairs = pairs
         self.generator = generator
-        self.number = self.kept_round = self.since_best = 0
-        self.best_scores = self.kept_scores = torch.empty(0, dtype=torch.float64)
+        self.number = self.selected_round = self.since_best = 0
+        self.best_scores = self.selected_scores = torch.empty(0, dtype=torch.float64)
         self.mapping: Mapping | None = None
-        self.kept: Mapping | None = None
+        self.selected: Mapping | None = None
 
-    def take(self, mapping: Mapping, scores: Tensor, pairs: Tensor, *, newest: bool = True) -> None:
-        """End a round: its mapping, and the pairs for the next; these are kept with it, or those it has learnt from.
+    def finish_round(self, mapping: Mapping, scores: Tensor, pairs: Tensor, *, newest: bool = True) -> None:
+        """End a round with its mapping, its dev scores (s,), and the pairs of the next round (p, 2).
 
-        It is kept if its scores are not below the best ones by more than the standard error of the difference.
+        The round is selected if its mean score is not below the best by more than the standard error of the difference.
+        With it are stored the new pairs, or with `newest=False` those that it was trained on.
         """
         scores = scores.cpu()
         better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())
         change = torch.zeros(1) if better else scores - self.best_scores
         if change.mean() >= -standard_error(change):
-            self.kept, self.kept_pairs, self.kept_round = mapping, pairs if newest else self.pairs, self.number
-            self.kept_scores = scores
+            self.selected, self.selected_pairs = mapping, pairs if newest else self.pairs
+            self.selected_round, self.selected_scores = self.number, scores
         self.since_best = 0 if better else self.since_best + 1
         if better:
             self.best_scores = scores
@@ -231,11 +236,16 @@ class _Rounds:
         self.number += 1
 
     def arrays(self) -> dict[str, Tensor]:
-        """For a checkpoint."""
-        numbers = torch.tensor([self.number, self.kept_round, self.since_best])
-        arrays = {"pairs": self.pairs, "kept_pairs": self.kept_pairs, "numbers": numbers, "scores": self.best_scores}
-        arrays |= {"kept_scores": self.kept_scores, "generator": self.generator.get_state()}
-        for name, mapping in (("mapping", self.mapping), ("kept", self.kept)):
+        """The arrays of a checkpoint."""
+        numbers = torch.tensor([self.number, self.selected_round, self.since_best])
+        arrays = {
+            "pairs": self.pairs,
+            "kept_pairs": self.selected_pairs,
+            "numbers": numbers,
+            "scores": self.best_scores,
+        }
+        arrays |= {"kept_scores": self.selected_scores, "generator": self.generator.get_state()}
+        for name, mapping in (("mapping", self.mapping), ("kept", self.selected)):
             if mapping is not None:
                 arrays |= nested_arrays(mapping, f"{name}.")
         return arrays
@@ -253,23 +263,27 @@ class _Rounds:
             generator.set_state(own["generator"])
             arrays, sizes = {name: array.to(x.device) for name, array in state.arrays.items()}, {"d": x.shape[1]}
             now = cls(arrays["pairs"], generator)
-            now.kept_pairs, now.best_scores, now.kept_scores = arrays["kept_pairs"], own["scores"], own["kept_scores"]
-            now.number, now.kept_round, now.since_best = own["numbers"].tolist()
-            now.mapping, now.kept = (nested_mapping(arrays, prefix, sizes) for prefix in ("mapping.", "kept."))
+            now.selected_pairs, now.best_scores, now.selected_scores = (
+                arrays["kept_pairs"],
+                own["scores"],
+                own["kept_scores"],
+            )
+            now.number, now.selected_round, now.since_best = own["numbers"].tolist()
+            now.mapping, now.selected = (nested_mapping(arrays, prefix, sizes) for prefix in ("mapping.", "kept."))
             scored = 0 if now.number == 0 else 1 if dev is None else len(torch.unique(dev[:, 0]))
-            lengths = {scored, len(now.best_scores), len(now.kept_scores)}
-            if min(own["numbers"]) < 0 or len(lengths) > 1 or (scored and now.kept is None):
-                raise ValueError(f"round {now.number} has no mapping that was kept, or no scores of it")
+            lengths = {scored, len(now.best_scores), len(now.selected_scores)}
+            if min(own["numbers"]) < 0 or len(lengths) > 1 or (scored and now.selected is None):
+                raise ValueError(f"round {now.number} has no selected mapping, or not the scores of one")
         return now
 
 
-def _figures(scores: Tensor) -> dict[str, float]:
-    """Of the dev words.  scores: (s,), 1 / rank."""
+def _dev_figures(scores: Tensor) -> dict[str, float]:
+    """MRR and P@1 of the dev words.  scores: (s,), 1 / rank."""
     return {"dev_mrr": float(scores.mean()), "dev_p_at_1": 100 * float((scores == 1).double().mean())}
 
 
-def _quality(induced: Tensor, dev: Tensor) -> dict[str, float | None]:
-    """Of the dev words that have an induced pair: how many, and in percent how many of the pairs are right."""
+def _dev_precision(induced: Tensor, dev: Tensor) -> dict[str, float | None]:
+    """The number of induced pairs of dev words, and the percentage of them that are right."""
     judged = induced[torch.isin(induced[:, 0], dev[:, 0])]
     right = 100 * float(isin_pairs(judged, dev).double().mean()) if len(judged) else None
     return {"dev_induced": len(judged), "dev_right": right}

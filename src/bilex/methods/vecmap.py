@@ -22,8 +22,8 @@ class VecMap(Method):
 
     With A = (XᵀX)^(−1/2), B = (ZᵀZ)^(−1/2) over the train pairs and U S Vᵀ = svd((X A)ᵀ (Z B)):
     x → x A U S^w (Uᵀ A⁻¹ U),  z → z B V S^w (Vᵀ B⁻¹ V).  Procrustes is the case without whitening and weights. The
-    default, w = 1/2 on both sides after unit, center, unit, is what the program's authors recommend; `reweight=target`
-    with `normalize=unit,center` is the variant of the AAAI paper (w = 1 on the target side only).
+    default, w = 1/2 on both sides after unit, center, unit, is the recommendation of the authors' program;
+    `reweight=target` with `normalize=unit,center` is the variant of the AAAI paper (w = 1 on the target side only).
     """
 
     name = "vecmap"
@@ -36,7 +36,7 @@ class VecMap(Method):
     }
 
     reweight: Literal["both", "target", "none"] = "both"
-    """Where the re-weighting goes: the root of S on both sides, all of S on the target side, or nowhere."""
+    """Where S re-weights the dimensions: √S on both sides, S on the target side, or nowhere."""
 
     def fit(self, x: Tensor, z: Tensor, pairs: Tensor, **_: Any) -> LinearMapping:
         """Closed form."""

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from bilex.training.trace import Trace
 
 
-GAIN = 1e-3
-"""By so much the mean cosine has to grow."""
+MIN_GAIN = 1e-3
+"""Smallest gain of the mean cosine that counts as progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VecMapUnsupervised(Method):
-    """Self-learning with chance, from similarity profiles or a small dictionary: VecMap, unsupervised.
+    """Self-learning with score dropout, from similarity profiles or a small dictionary: VecMap, unsupervised.
 
-    An orthogonal map is fitted to the pairs, new pairs are induced in both directions by CSLS, and so on. Each score is
-    looked at with a probability only, which grows whenever the mean cosine of the best candidates has stopped doing so.
-    The last pairs go to the supervised VecMap. The chance is played among the `first` most frequent words, where it is
-    cheap; then rounds without chance follow among `max_rank` of them. A map that only suits itself is recognised by
-    pairs that do not agree with each other, and refused.
+    Each round fits an orthogonal map to the pairs, W = argmin ‖XW − Z‖, and induces new pairs by CSLS in both
+    directions. Scores are dropped at random: each is kept with a probability that is doubled whenever the mean cosine
+    of the best candidates stops growing. Rounds with dropout look at the `first` most frequent words, where they are
+    cheap; then rounds without dropout follow among `max_rank` words. The last pairs train the supervised VecMap.
+    Self-learning can end in a wrong map. It is recognised by pairs that do not agree with each other, and refused.
     """
 
     name = "vecmap_unsupervised"
@@ -45,23 +45,23 @@ class VecMapUnsupervised(Method):
     finds_pairs = True
 
     first: int = 4000
-    """The rounds with chance look at so many of the most frequent words of each language."""
+    """Rounds with score dropout look at this many of the most frequent words of each language."""
     max_rank: int = 20_000
-    """The rounds after them look at so many."""
+    """Rounds without dropout look at this many."""
     keep: float = 0.1
-    """Probability that a score is looked at, to begin with; it is doubled until it is 1."""
+    """Initial probability that a score is kept; it is doubled until it is 1."""
     patience: int = 5
-    """The probability is doubled after so many rounds in which the mean cosine has not grown."""
+    """The probability is doubled after this many rounds without a higher mean cosine."""
     rounds: int = 5
-    """At most so many rounds without chance among all `max_rank` words."""
+    """Largest number of rounds without dropout, among `max_rank` words."""
     least_agreement: float = 0.4
-    """A try has failed if its pairs agree with each other less than this (0 to 1)."""
+    """A try has failed if the agreement of its pairs is below this (0 to 1)."""
     tries: int = 2
-    """So often chance is played before giving up."""
+    """Tries with other random numbers before giving up."""
     k: int = 10
     """Neighbours of CSLS."""
     keep_seed: bool = True
-    """Whether a dictionary that is given stays among the pairs of all rounds, or is that of the first round only."""
+    """Whether a given dictionary is used in all rounds, or in the first round only."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,17 +70,17 @@ class VecMapUnsupervised(Method):
 
     @property
     def rank_cut(self) -> int:
-        """Chance is played among the first words only."""
+        """Rounds with dropout look at the most frequent words only."""
         return self.first
 
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
     ) -> LinearMapping:
-        """The map that VecMap makes of the induced pairs."""
+        """The supervised VecMap on the induced pairs."""
         return VecMap().fit(x, z, self.induce(x, z, pairs, generator=generator, trace=trace))
 
     def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
-        """The pairs that self-learning ends with; those of the dictionary, if there is one, stay with `keep_seed`."""
+        """The pairs of the last round, with the dictionary if `keep_seed`: (p, 2)."""
         kept = seed if self.keep_seed else seed[:0]
         pairs = self._first_good(x, z, seed, kept, generator, trace.span(0, 0.5))
         whole = Induction(max_rank=self.max_rank, k=self.k, direction="union")
@@ -98,16 +98,16 @@ class VecMapUnsupervised(Method):
             first = seed
             if not len(seed):
                 first = similar_profiles(x, z, generator, max_rank=self.first, ranks=number % 2 == 0).pairs
-            pairs = self._play(x, z, first, kept, generator, trace)
-            found = self._agreement(x, z, pairs, generator)
-            trace(agreement=found, needed=self.least_agreement)
-            if found >= self.least_agreement:
+            pairs = self._anneal(x, z, first, kept, generator, trace)
+            agreement = self._agreement(x, z, pairs, generator)
+            trace(agreement=agreement, needed=self.least_agreement)
+            if agreement >= self.least_agreement:
                 return pairs
-            best = max(best, found)
+            best = max(best, agreement)
         raise failure(self.name, tries=self.tries, found=best, needed=self.least_agreement)
 
-    def _play(self, x: Tensor, z: Tensor, pairs: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
-        """Rounds with less and less chance, among the first words."""
+    def _anneal(self, x: Tensor, z: Tensor, pairs: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
+        """Rounds with less and less dropout, among the most frequent words."""
         induction = Induction(max_rank=self.first, k=self.k, direction="union", keep_probability=self.keep)
         while induction.keep_probability < 1:
             doubled = replace(induction, keep_probability=min(1.0, 2 * induction.keep_probability))
@@ -131,18 +131,18 @@ class VecMapUnsupervised(Method):
         trace: Trace,
         rounds: int | None = None,
     ) -> Tensor:
-        """Rounds of map and pairs until the mean cosine has not grown for a while."""
-        best, since, number, neighbours = -1.0, 0, 0, None
+        """Alternate map and pairs until the mean cosine has not grown for `patience` rounds."""
+        best, since_best, number, neighbours = -1.0, 0, 0, None
         progress = trace.progress(f"pairs of the first {min(induction.max_rank, len(x)):,} words")
-        while since < self.patience and (rounds is None or number < rounds):
+        while since_best < self.patience and (rounds is None or number < rounds):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
             induced = induction(x[: induction.max_rank] @ w, z, generator, warm_start=neighbours)
             pairs, objective = extend_dictionary(seed, induced.pairs), induced.best_cosine
             neighbours = induced.neighbours
-            since, number = since + 1, number + 1
+            since_best, number = since_best + 1, number + 1
             progress(number if rounds else 0, rounds or 1)
-            if objective > best + GAIN:
-                best, since = objective, 0
+            if objective > best + MIN_GAIN:
+                best, since_best = objective, 0
         trace(
             keep=induction.keep_probability,
             words=min(induction.max_rank, len(x)),

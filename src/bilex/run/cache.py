@@ -1,6 +1,6 @@
-"""The cache of a run folder: what takes long to compute and may be deleted at any time. Nothing in it is an error.
+"""The cache of a run folder: arrays that take long to compute. It can be deleted at any time.
 
-A file that is damaged, of another run or of an earlier version is not taken: what it should hold is computed anew.
+A file that is damaged, of another run or of an earlier version is ignored, and its contents are computed again.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from bilex.storage.array_form import Forms
 
 RUN = "run"
-"""The note that says of which run the arrays are."""
+"""Key of the note with the identity of the run."""
 
 
 class Cache:
-    """Named files of arrays in the cache of one run; a folder that cannot be written to just keeps none."""
+    """Named files of arrays in the cache of one run. If the folder cannot be written to, nothing is cached."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / CACHE
         self._run = _identity(folder / DESCRIPTION)
 
     def read(self, name: str, forms: Forms, sizes: dict[str, int]) -> dict[str, Tensor] | None:
-        """The arrays of a file, on the CPU, if they are of this run and in these forms."""
+        """The arrays of a file, on the CPU; None if they are not of this run, or do not have these forms."""
         path = self._file(name)
         try:
             arrays, notes = read_arrays(path)
@@ -47,7 +47,7 @@ class Cache:
         return arrays
 
     def write(self, name: str, arrays: dict[str, Tensor]) -> None:
-        """Keep arrays for the next time."""
+        """Write arrays to the cache."""
         with contextlib.suppress(OSError, SafetensorError):
             self._folder.mkdir(exist_ok=True)
             write_arrays(self._file(name), arrays, {RUN: self._run})
@@ -57,7 +57,7 @@ class Cache:
 
 
 def _identity(description: Path) -> str:
-    """What one run has and no other: its alignment.json names the hashes of its files."""
+    """Identity of a run: the hash of its alignment.json, which has the hashes of all its files."""
     with contextlib.suppress(OSError):
         require_regular_file(description)
         return hashlib.sha256(description.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""An induced lexicon as a person has decided it."""
+"""An induced lexicon with the decisions of a person applied."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def corrected(
     entries: Iterable[Entry], corrections: Corrections, *, n: int = 1, direction: Direction = "forward"
 ) -> list[Entry]:
-    """The entries with the decisions in them: right translations first, and none that was refused.
+    """Apply the decisions to the entries: right translations first, without refused pairs.
 
-    All right ones are there, even if they are more than n, and so are given ones; found ones follow until a word has n.
-    A right pair that is not among the entries has no score (nan). Words that only the person has translated come last.
+    All right and all given entries are included, even if they are more than n; found entries follow until a word has n.
+    A right pair that is not among the entries has the score nan. Words that only the person has translated come last.
     """
     _, refused = corrections.judged()
     right: dict[tuple[str, str], Entry] = {}

@@ -1,4 +1,4 @@
-"""What a person has decided about the lexicon, kept in SQLite: every decision is on disk before it is confirmed."""
+"""Decisions of a person about the lexicon, in SQLite: every decision is on disk before it is confirmed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from bilex.lexicon import Lexicon
 
 Verdict = Literal["open", "accepted", "rejected", "corrected"]
-APPLICATION = 0x62696C78
-"""Says in the file's header whose it is: "bilx"."""
+APPLICATION_ID = 0x62696C78
+"""SQLite application id in the file header: "bilx"."""
 VERSION = 2
-"""Of the file. In those of version 1, which are opened too, a decision had one target."""
-BETWEEN = "\t"
-"""Between several targets in one field: no word of a dictionary has it."""
+"""Version of the file. Files of version 1 can be opened too; there a decision has one target."""
+SEPARATOR = "\t"
+"""Between several targets in one field; no word of a dictionary contains it."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS decisions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -37,16 +37,16 @@ CREATE TABLE IF NOT EXISTS decisions (
 );
 CREATE INDEX IF NOT EXISTS decisions_by_pair ON decisions (source, suggestion, undone, id);
 """
-LAST = """
+CURRENT_DECISIONS = """
 SELECT id, source, suggestion, verdict, target, note FROM decisions
 WHERE id IN (SELECT max(id) FROM decisions WHERE NOT undone GROUP BY source, suggestion) ORDER BY id
 """
-LONGEST = 200
-LONGEST_NOTE = 2000
+MAX_WORD_LENGTH = 200
+MAX_NOTE_LENGTH = 2000
 
 
 class Decision(NamedTuple):
-    """On one suggested pair. `targets` are the right translations: the suggestion itself, other words, or none."""
+    """The decision on one suggested pair. targets: the right translations, which may be the suggestion, or none."""
 
     source: str
     suggestion: str
@@ -56,9 +56,9 @@ class Decision(NamedTuple):
 
 
 class Corrections:
-    """Decisions in the order they were made. Nothing is overwritten: a later one counts, an undone one does not.
+    """All decisions in order. Nothing is overwritten: the latest decision on a pair is valid, unless it is undone.
 
-    With `reading` the file has to exist, and may lie where nothing can be written.
+    With `reading` the file must exist, and may be read-only.
     """
 
     def __init__(self, path: Path, *, reading: bool = False) -> None:
@@ -71,7 +71,7 @@ class Corrections:
             raise ExplorerError(f"{path}: there are no corrections yet; make some with bilex explore RUN")
         frozen = reading and not can_be_written(path)
         with self._reported():
-            # Who reads has a connection of its own, and need not wait while a decision waits for another program.
+            # Reading has its own connection, so that it need not wait while a write waits for another program.
             self._out, self._file = (connect(path, frozen=frozen) for _ in range(2))
             try:
                 self._check_owner()
@@ -96,9 +96,9 @@ class Corrections:
         target: str | Iterable[str] | None = None,
         note: str | None = None,
     ) -> Decision:
-        """Keep a decision; without a note, or a target of a correction, the one there is stays.
+        """Store a decision. Without `note`, or `target` of a correction, the former one stays.
 
-        target: the right translation, or several, where the verdict is that the suggestion is corrected.
+        target: one or several right translations, if the verdict is "corrected".
         """
         before = self.current().get((source, suggestion), Decision(source, suggestion, "open"))
         note = before.note if note is None else note
@@ -106,7 +106,7 @@ class Corrections:
             target = before.targets
         targets = (target,) if isinstance(target, str) else tuple(dict.fromkeys(target or ()))
         decision = checked(Decision(source, suggestion, verdict, _right(suggestion, verdict, targets), note))
-        field = BETWEEN.join(decision.targets) or None
+        field = SEPARATOR.join(decision.targets) or None
         with self._writing, self._reported():
             self._out.execute(
                 "INSERT INTO decisions (source, suggestion, verdict, target, note) VALUES (?, ?, ?, ?, ?)",
@@ -115,31 +115,31 @@ class Corrections:
         return decision
 
     def undo(self) -> Decision | None:
-        """Take back the last decision; what was before it counts again. None if there is nothing to take back."""
+        """Undo the last decision, so that the one before is valid again. None if there is nothing to undo."""
         with self._writing, self._reported():
-            found = self._out.execute(
+            row = self._out.execute(
                 "UPDATE decisions SET undone = 1 WHERE id = (SELECT max(id) FROM decisions WHERE NOT undone) "
                 "RETURNING id, source, suggestion, verdict, target, note"
             ).fetchone()
-        return None if found is None else self._decision(*found)
+        return None if row is None else self._decision(*row)
 
     def current(self) -> dict[tuple[str, str], Decision]:
-        """What counts now, by source and suggestion; read again when another program has changed the file."""
+        """The valid decisions by source and suggestion; read again if another program has changed the file."""
         with self._lock, self._reported():
             version = self._file.execute("PRAGMA data_version").fetchone()[0]
             if version != self._seen:
-                decisions = [self._decision(*row) for row in self._file.execute(LAST)]
+                decisions = [self._decision(*row) for row in self._file.execute(CURRENT_DECISIONS)]
                 self._now = {(decision.source, decision.suggestion): decision for decision in decisions}
                 self._seen = version
             return self._now
 
     def counts(self) -> dict[str, int]:
-        """How many decisions there are of each kind."""
+        """Number of decisions of each kind."""
         verdicts = [decision.verdict for decision in self.current().values()]
         return {verdict: verdicts.count(verdict) for verdict in ("accepted", "rejected", "corrected")}
 
     def lexicon(self, train: Lexicon | None = None) -> Lexicon:
-        """Accepted and corrected pairs, each once; after those of `train` that were not refused, if that is given."""
+        """The pairs of `train` that were not refused, if it is given; then accepted and corrected pairs, each once."""
         from bilex.lexicon import Lexicon
 
         pairs, refused = self.judged()
@@ -149,16 +149,16 @@ class Corrections:
         return Lexicon.from_pairs(pair for pair in train if pair not in refused).union(right)
 
     def judged(self) -> tuple[list[tuple[str, str]], set[tuple[str, str]]]:
-        """The right pairs, each once, and those that were rejected or replaced and are not right after all."""
+        """The right pairs, each once, and the refused ones: rejected or replaced, and not right in another decision."""
         decisions = self.current()
         right = list(dict.fromkeys((d.source, target) for d in decisions.values() for target in d.targets))
         return right, {pair for pair, d in decisions.items() if d.verdict in ("rejected", "corrected")} - set(right)
 
     def _decision(self, number: int, *fields: Any) -> Decision:
-        """A row, if it is one that `decide` could have written."""
+        """The decision of a row; ExplorerError if `decide` cannot have written it."""
         with reading_row(self.path, number, *fields):
             source, suggestion, verdict, target, note = fields
-            targets = () if target is None else tuple(target.split(BETWEEN))
+            targets = () if target is None else tuple(target.split(SEPARATOR))
             decision = checked(Decision(source, suggestion, verdict, targets, note))
             if (not targets) == (verdict in ("accepted", "corrected")):
                 raise ValueError(f"it is {verdict}, and its target is {target!r}")
@@ -170,17 +170,17 @@ class Corrections:
             self._out.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         tables = self._out.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables and (owner != APPLICATION or not 1 <= version <= VERSION):
+        if tables and (owner != APPLICATION_ID or not 1 <= version <= VERSION):
             raise ExplorerError(
                 f"{self.path}: this is an SQLite file, but none that this version of bilex explore has made; "
                 "name another for the corrections, or update bilex"
             )
 
     def _set_up(self) -> None:
-        """Make the table, if it is not there; a file of an earlier version becomes one of this."""
+        """Create the table if it does not exist; a file of an earlier version is upgraded."""
         self._out.execute("PRAGMA journal_mode = WAL")
-        self._out.execute("PRAGMA synchronous = FULL")  # a decision outlives even a power cut
-        self._out.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}")
+        self._out.execute("PRAGMA synchronous = FULL")  # decisions survive a power failure
+        self._out.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {SCHEMA}")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -188,19 +188,21 @@ class Corrections:
             yield
         except (sqlite3.Error, UnicodeError) as error:
             raise ExplorerError(
-                f"{self.path}: corrections cannot be kept there ({error}); name a file for them in a folder that "
+                f"{self.path}: corrections cannot be saved there ({error}); name a file for them in a folder that "
                 "can be written to"
             ) from None
 
 
 def checked(decision: Decision) -> Decision:
-    """The decision, if its words can stand in a dictionary and nothing is too long."""
+    """The decision; LexiconError if a word cannot be in a dictionary, or something is too long."""
     for word in (decision.source, decision.suggestion, *decision.targets):
-        if len(word) > LONGEST:
-            raise LexiconError(f"found a word of {len(word):,} characters; at most {LONGEST} are kept")
+        if len(word) > MAX_WORD_LENGTH:
+            raise LexiconError(f"found a word of {len(word):,} characters; at most {MAX_WORD_LENGTH} can be stored")
         format_line(1, word)
-    if len(decision.note) > LONGEST_NOTE:
-        raise LexiconError(f"found a note of {len(decision.note):,} characters; at most {LONGEST_NOTE:,} are kept")
+    if len(decision.note) > MAX_NOTE_LENGTH:
+        raise LexiconError(
+            f"found a note of {len(decision.note):,} characters; at most {MAX_NOTE_LENGTH:,} can be stored"
+        )
     return decision
 
 

@@ -1,4 +1,4 @@
-"""What a file of decisions has to be: checked before anything in it is used, for it may come from somebody else."""
+"""Checks of a file of decisions before it is used, since it may come from somebody else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Row(TypedDict):
-    """A decision as it stands in the file."""
+    """A decision as a row of the file."""
 
     source: str
     suggestion: str
@@ -29,7 +29,7 @@ class Row(TypedDict):
 
 
 def check_place(path: Path) -> None:
-    """Refuse what would be waited for, and in the folder of a run links that leave it: nothing is written there."""
+    """Refuse pipes and devices, and in a run folder links that lead out of it."""
     if (path.parent / DESCRIPTION).exists():
         check_inside(path.parent, [path])
     if path.exists() and (found := file_kind(path)) is not None:
@@ -37,24 +37,24 @@ def check_place(path: Path) -> None:
 
 
 def can_be_written(path: Path) -> bool:
-    """Whether SQLite can work there: it writes to the file, and to others beside it."""
+    """Whether SQLite can write to the file and to the folder, where it has further files."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def connect(path: Path, *, frozen: bool = False) -> sqlite3.Connection:
-    """The file opened. Where it is frozen nothing is written, not even beside it."""
+    """Open the file. With `frozen` nothing is written, neither to the file nor to the folder."""
     place: Path | str = path
-    if frozen:  # what a program at work there has not yet put into the file is read too, if it has left it beside it
+    if frozen:  # if another program has unsaved decisions in a write-ahead log, these are read too
         mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
         place = f"{path.absolute().as_uri()}?{mode}"
     return sqlite3.connect(place, uri=frozen, check_same_thread=False, isolation_level=None, timeout=10)
 
 
 def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:
-    """Refuse other tables and columns than those of the schema, and triggers and views, which would do things."""
-    with closing(sqlite3.connect(":memory:")) as made:
-        made.executescript(schema)
-        if _tables(file) != _tables(made):
+    """Refuse tables and columns that are not in the schema, and triggers and views, which could run code."""
+    with closing(sqlite3.connect(":memory:")) as expected:
+        expected.executescript(schema)
+        if _tables(file) != _tables(expected):
             raise ExplorerError(
                 f"{path}: damaged, its tables are not those that bilex explore makes; put back a copy, or name another "
                 "file for the corrections"
@@ -63,7 +63,7 @@ def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:
 
 @contextmanager
 def reading_row(path: Path, number: int, *fields: Any) -> Iterator[None]:
-    """Refuse a row whose fields are not those of `Row`, or of which a LexiconError or ValueError is raised inside."""
+    """ExplorerError if the fields are not those of `Row`, or if a LexiconError or ValueError is raised inside."""
     try:
         check_type(dict(zip(Row.__annotations__, fields, strict=True)), Row)
         yield
@@ -75,6 +75,6 @@ def reading_row(path: Path, number: int, *fields: Any) -> Iterator[None]:
 
 
 def _tables(file: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
-    """All that there is by kind and name, and the columns of the decisions."""
-    there = "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
-    return file.execute(there).fetchall(), file.execute("PRAGMA table_xinfo(decisions)").fetchall()
+    """Type and name of all objects of the schema, and the columns of the decisions."""
+    objects = "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
+    return file.execute(objects).fetchall(), file.execute("PRAGMA table_xinfo(decisions)").fetchall()

@@ -1,4 +1,4 @@
-"""What was decided in `bilex explore`, for an alignment to learn from."""
+"""Decisions of `bilex explore` as an input of an alignment."""
 
 from __future__ import annotations
 
@@ -23,48 +23,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Decisions:
-    """The decisions in a file as they are at one moment: which pairs are right, and which are not."""
+    """A snapshot of the decisions in a file: the right pairs, and the refused ones."""
 
     file: Path
     right: Lexicon
     refused: frozenset[tuple[str, str]]
     counts: dict[str, int]
     dictionary: Lexicon | None = None
-    """What the run was given to learn from, where the file is that of a run."""
+    """The dictionary of the run, if the file is in a run folder."""
 
     @classmethod
     def of(cls, given: DecisionsLike) -> Self:
-        """Those of a run folder or of a file."""
+        """The decisions of a run folder or of a file."""
         return given if isinstance(given, cls) else cls.read(Path(given))  # type: ignore[arg-type]
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Those of a run folder or of a file, at this moment."""
+        """Read the current decisions of a run folder or of a file."""
         from bilex.run.corrections import Corrections
         from bilex.run.folder import dictionary
 
         file = path / CORRECTIONS if path.is_dir() else path
-        with closing(Corrections(file, reading=True)) as kept:
-            right, refused = kept.judged()
-            counts = kept.counts()
-        of_run = (file.parent / DESCRIPTION).is_file()
+        with closing(Corrections(file, reading=True)) as corrections:
+            right, refused = corrections.judged()
+            counts = corrections.counts()
+        in_run = (file.parent / DESCRIPTION).is_file()
         return cls(
             file=file,
             right=Lexicon.from_pairs(right),
             refused=frozenset(refused),
             counts=counts,
-            dictionary=dictionary(file.parent) if of_run else None,
+            dictionary=dictionary(file.parent) if in_run else None,
         )
 
     def change(self, lexicon: Lexicon, right: Lexicon, source: Lookup, target: Lookup) -> Lexicon:
-        """A dictionary with the right pairs, without those that were refused, whose words the tables may spell so."""
-        kept = (pair for pair in lexicon if (source.spelling(pair[0]), target.spelling(pair[1])) not in self.refused)
-        return replace(lexicon, pairs=tuple(kept), report=None).union(right)
+        """The dictionary without refused pairs, compared as the tables spell them, and with the right pairs."""
+        remaining = (
+            pair for pair in lexicon if (source.spelling(pair[0]), target.spelling(pair[1])) not in self.refused
+        )
+        return replace(lexicon, pairs=tuple(remaining), report=None).union(right)
 
     def apply(
         self, train: Lexicon | None, dev: Lexicon | None, source: Lookup, target: Lookup, *, fold_case: bool
     ) -> tuple[Lexicon | None, Lexicon | None]:
-        """Train, or without it the dictionary of the run, and dev as decided. What is of a word of dev stays in dev."""
+        """Apply the decisions to train (by default the dictionary of the run) and dev; words of dev stay in dev."""
         train = train or self.dictionary
         of_dev = set() if dev is None else self.right.shared_sources(dev, fold_case=fold_case)
         to_dev = Lexicon(tuple(pair for pair in self.right if pair[0] in of_dev))
@@ -74,10 +76,10 @@ class Decisions:
         return train, None if dev is None else self.change(dev, to_dev, source, target)
 
     def describe(self) -> dict[str, Any]:
-        """Where they were, how many they were, and the hash of what they say: that of the file tells less and more."""
-        said = to_json([sorted(self.right), sorted(self.refused)])
+        """The file, the numbers of decisions, and the hash of the pairs, since that of an SQLite file may vary."""
+        content = to_json([sorted(self.right), sorted(self.refused)])
         return {
             "file": printable(str(self.file.resolve())),
-            "sha256": hashlib.sha256(said.encode()).hexdigest(),
+            "sha256": hashlib.sha256(content.encode()).hexdigest(),
             **self.counts,
         }

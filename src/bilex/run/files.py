@@ -1,6 +1,6 @@
-"""The files of a run folder: nothing is read or written through links that leave it, and no pipe is waited for.
+"""The files of a run folder, and their checks: links that lead out of the folder and pipes are refused.
 
-alignment.json says how large each file is, and its SHA-256: one that was exchanged, cut or changed is not taken.
+alignment.json has the size and the SHA-256 of each file; a file that was replaced, cut or changed is refused.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ TABLES = ("source.safetensors", "target.safetensors")
 TRAIN, DEV = "train.tsv", "dev.tsv"
 ALWAYS = (MAPPING, *TABLES, TRACE)
 SAVED = (*ALWAYS, TRAIN, DEV)
-"""What alignment.json describes; a run need not have dictionaries."""
+"""The files that alignment.json describes; dictionaries are optional."""
 CACHE, CORRECTIONS = "cache", "corrections.sqlite"
-_OF_SQLITE = ("", "-wal", "-shm", "-journal")
+_SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 AGAIN = "put back the one that the run was saved with, or align again"
 
 
 def check_places(folder: Path) -> None:
-    """Refuse a run folder in which something stands for a file that is none, or is somewhere else."""
-    names = (DESCRIPTION, *SAVED, *(f"{CORRECTIONS}{suffix}" for suffix in _OF_SQLITE))
+    """Refuse a run folder in which a name is not a regular file, or leads out of the folder."""
+    names = (DESCRIPTION, *SAVED, *(f"{CORRECTIONS}{suffix}" for suffix in _SQLITE_SUFFIXES))
     check_inside(folder, (folder / name for name in names))
     cache = folder / CACHE
     check_inside(folder, [cache], kind="a folder")
@@ -41,20 +41,20 @@ def check_places(folder: Path) -> None:
 
 
 def check_unfinished(folder: Path, names: Iterable[str]) -> None:
-    """Refuse a folder of checkpoints that is somewhere else, or in which something stands for a file that is none."""
+    """Refuse a folder of checkpoints that is a link, or in which a name is not a regular file."""
     if folder.is_symlink():
         raise AlignmentError(f"{folder}: this is a link, and nothing is written where it leads to; remove it")
     check_inside(folder, (folder / name for name in names))
 
 
 def describe_files(folder: Path) -> dict[str, File]:
-    """The saved files of a run, for its alignment.json."""
-    there = [name for name in SAVED if (folder / name).exists()]
-    return {name: {"bytes": (folder / name).stat().st_size, "sha256": sha256(folder / name)} for name in there}
+    """Size and hash of the saved files of a run, for its alignment.json."""
+    present = [name for name in SAVED if (folder / name).exists()]
+    return {name: {"bytes": (folder / name).stat().st_size, "sha256": sha256(folder / name)} for name in present}
 
 
 def check_files(folder: Path, described: dict[str, File] | None) -> None:
-    """Refuse a run of which a file is missing, or is not the one that was saved. Earlier versions describe none."""
+    """Refuse a run with a missing or changed file. Runs of earlier versions (None) are not checked."""
     if described is None:
         return
     if unknown := [name for name in described if name not in SAVED]:

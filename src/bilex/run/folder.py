@@ -2,11 +2,11 @@
 
 alignment.json        what was aligned, with which settings, versions and file hashes
 mapping.safetensors   the mapping and the fitted normalization
-source.safetensors    the tables as they were used, memory-mapped when opened
+source.safetensors    the tables, not normalized; memory-mapped when opened
 target.safetensors
-train.tsv, dev.tsv    the dictionaries as they were used, where there were any
+train.tsv, dev.tsv    the dictionaries after the split, if there were any
 trace.jsonl           one record per epoch or round
-cache/                penalties of retrieval, computed at first use; may be deleted at any time
+cache/                penalties of retrieval, computed at first use; can be deleted at any time
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from bilex.mapping import Mapping
     from bilex.retrieval.sides import Side
 
-_OWN = (*FORMAT, "files", "mapping", "normalize", "subwords")
-"""What alignment.json has beside the provenance."""
-PROBED = 8
-"""Rows of each table that are mapped to see whether the mapping fits them."""
+_NOT_PROVENANCE = (*FORMAT, "files", "mapping", "normalize", "subwords")
+"""The keys of alignment.json that are not provenance."""
+PROBE_ROWS = 8
+"""Rows of each table that are mapped to check that the mapping fits the tables."""
 
 
 def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = False) -> None:
-    """Write a run folder, whole or not at all; with `replace` in place of another run."""
+    """Write a run folder atomically; with `replace`, an existing run is replaced."""
     path = Path(path)
     check_free(path, replace=replace)
     arrays = {f"mapping.{name}": array for name, array in alignment.mapping.arrays().items()}
@@ -96,15 +96,15 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
 
 
 def dictionary(path: str | PathLike[str]) -> Lexicon | None:
-    """What a run was given to learn from, if anything, without its tables; a dev dictionary of its own is not."""
+    """The dictionary of a run, if there is one, without loading tables; a separate dev dictionary is not included."""
     path, description = Path(path), describe(path)
-    apart = description["inputs"]["dev"] is not None
-    found = given_pairs(_load_train(path, description), None if apart else _load_dev(path), description)
-    return found if len(found) else None
+    separate_dev = description["inputs"]["dev"] is not None
+    pairs = given_pairs(_load_train(path, description), None if separate_dev else _load_dev(path), description)
+    return pairs if len(pairs) else None
 
 
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
-    """Open a run folder, if it is as it was saved and everything in it is in the form that it has to be."""
+    """Open a run folder, after checking that its files are unchanged and valid."""
     from bilex.linalg.device import choose_device
 
     path, place = Path(path), choose_device(device)
@@ -113,7 +113,7 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
         check_files(path, description.get("files"))
         source, target = (_load_table(path, side, description) for side in SIDES)
         mapping, normalizers = _load_mapping(path, description, place)
-        opened = Alignment(
+        alignment = Alignment(
             source=source,
             target=target,
             source_normalizer=normalizers[0],
@@ -122,18 +122,18 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
             train=_load_train(path, description),
             dev=_load_dev(path),
             trace=Trace.read(path / TRACE),
-            provenance={name: value for name, value in description.items() if name not in _OWN},
+            provenance={name: value for name, value in description.items() if name not in _NOT_PROVENANCE},
             device=place,
             folder=path,
         )
     except OSError as error:
         raise AlignmentError(f"{error.filename or path}: cannot be read: {error_text(error)}; {AGAIN}") from error
-    _probe(opened, path / MAPPING)
-    return opened
+    _probe(alignment, path / MAPPING)
+    return alignment
 
 
 def describe(path: str | PathLike[str]) -> dict[str, Any]:
-    """The contents of a run's alignment.json, in the form that is declared for it."""
+    """The contents of alignment.json, checked against the schema."""
     path = Path(path)
     file = path / DESCRIPTION
     try:
@@ -153,15 +153,15 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
 
 
 def _load_table(path: Path, side: Side, description: dict[str, Any]) -> EmbeddingTable:
-    file, told = path / f"{side}.safetensors", description["inputs"][side]
+    file, expected = path / f"{side}.safetensors", description["inputs"][side]
     try:
         table = EmbeddingTable.read(file)
     except TableError as error:
         raise AlignmentError(f"{error} (it is a file of a run: {AGAIN})") from error
-    if (len(table), table.dim) != (told["words"], told["dim"]):
+    if (len(table), table.dim) != (expected["words"], expected["dim"]):
         raise AlignmentError(
-            f"{file}: has {len(table):,} words of {table.dim} dimensions, and the run was made of {told['words']:,} of "
-            f"{told['dim']}; {AGAIN}"
+            f"{file}: has {len(table):,} words of {table.dim} dimensions, and the run was made of "
+            f"{expected['words']:,} of {expected['dim']}; {AGAIN}"
         )
     subwords = description["subwords"][side]
     return table if subwords is None else dataclasses.replace(table, subwords=LaterSubwords(Path(subwords), table.dim))
@@ -179,7 +179,7 @@ def _load_dev(path: Path) -> Lexicon | None:
 
 
 def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:
-    """The mapping and both normalizers, of arrays in their forms."""
+    """The mapping and both normalizers, after checking their arrays."""
     import_mapping_kinds()
     prefix, kind, steps = "mapping.", description["mapping"], description["normalize"]
     sizes = [{"d": description["inputs"][side]["dim"]} for side in SIDES]
@@ -196,10 +196,10 @@ def _load_mapping(path: Path, description: dict[str, Any], device: torch.device)
 
 
 def _probe(alignment: Alignment, file: Path) -> None:
-    """Map the first rows of both tables: they have to come to one space, as finite numbers."""
+    """Map the first rows of both tables, to check that they reach one space with finite numbers."""
     try:
         normalizers = (alignment.source_normalizer, alignment.target_normalizer)
-        heads = (torch.from_numpy(table.rows[:PROBED]) for table in (alignment.source, alignment.target))
+        heads = (torch.from_numpy(table.rows[:PROBE_ROWS]) for table in (alignment.source, alignment.target))
         x, z = (normalizer(rows.to(alignment.device)) for normalizer, rows in zip(normalizers, heads, strict=True))
         mapped = [alignment.mapping.source(x, among=x), alignment.mapping.target(z, among=z)]
         widths = {tuple(rows.shape[1:]) for rows in mapped}
@@ -211,7 +211,7 @@ def _probe(alignment: Alignment, file: Path) -> None:
 
 
 def check_free(path: str | PathLike[str], *, replace: bool = False) -> None:
-    """Refuse a place that is taken, before any work is done; with `replace` a run may be there."""
+    """Before any work is done, refuse a path that exists; with `replace`, a run may be there."""
     path = Path(path)
     if replace and path.exists():
         check_replaceable(path)
@@ -222,7 +222,7 @@ def check_free(path: str | PathLike[str], *, replace: bool = False) -> None:
 
 
 def import_mapping_kinds() -> None:
-    """Kinds of mappings live beside their methods: have them all known."""
+    """Import all methods, which register their kinds of mappings."""
     from bilex.methods.base import all_methods
 
     all_methods()
@@ -241,14 +241,14 @@ def _subword_file(table: EmbeddingTable) -> str | None:
 
 
 class LaterSubwords:
-    """Subword vectors of a table that is too large to copy into a run: its file is opened when a word asks for it."""
+    """Subword vectors of a table, too large to copy into a run; its file is opened when first needed."""
 
     def __init__(self, file: Path, dim: int) -> None:
         self.file, self.dim = file, dim
         self._subwords: Subwords | None = None
 
     def __call__(self, word: str) -> NDArray[np.float32]:
-        """The vector that the original file makes for an unknown word."""
+        """The vector of an unknown word, computed from the subwords of the original file."""
         if self._subwords is None:
             self._subwords = self._open(word)
         return self._subwords(word)

@@ -1,6 +1,6 @@
-"""The form of alignment.json: the one declaration that a run is checked against when it is opened.
+"""The schema of alignment.json, which a run is checked against when it is opened.
 
-Further keys are allowed everywhere: another version may tell more.
+Additional keys are allowed everywhere: another version may have more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class Table(TypedDict):
-    """A table of word vectors as it was given."""
+    """A table of word vectors."""
 
     file: str | None
     sha256: Hash | None
@@ -27,7 +27,7 @@ class Table(TypedDict):
 
 
 class Dictionary(TypedDict):
-    """A dictionary as it was given."""
+    """A dictionary."""
 
     file: str | None
     sha256: Hash | None
@@ -35,7 +35,7 @@ class Dictionary(TypedDict):
 
 
 class Decisions(TypedDict):
-    """Decisions of `bilex explore` that were learnt from; the hash is of what they say."""
+    """Decisions of `bilex explore` that were applied; the hash is that of the pairs."""
 
     file: str | None
     sha256: Hash
@@ -45,7 +45,7 @@ class Decisions(TypedDict):
 
 
 class Inputs(TypedDict):
-    """All that decides the result: what `fitting.Inputs.describe` gives."""
+    """All that determines the result, as returned by `fitting.Inputs.describe`."""
 
     method: str
     settings: dict[str, Any]
@@ -61,14 +61,14 @@ class Inputs(TypedDict):
 
 
 class SpeltAlike(TypedDict):
-    """How many pairs at the end of each dictionary came in because both words are spelt alike."""
+    """Number of pairs at the end of each dictionary that were added because both words are spelt alike."""
 
     train: Count
     dev: Count
 
 
 class Coverage(TypedDict):
-    """How much of a dictionary the tables have."""
+    """Coverage of a dictionary by the tables."""
 
     pairs_total: Count
     pairs_covered: Count
@@ -77,7 +77,7 @@ class Coverage(TypedDict):
 
 
 class Versions(TypedDict):
-    """What the run was made with."""
+    """Versions of the software."""
 
     bilex: str
 

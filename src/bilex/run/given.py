@@ -1,4 +1,4 @@
-"""What a person has given to learn from: it comes first in the lexicon, whatever the vectors say."""
+"""The pairs that the user has given: they come first in the lexicon, before those found by the vectors."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def given_pairs(train: Lexicon, dev: Lexicon | None, provenance: Mapping[str, Any]) -> Lexicon:
-    """The pairs of both dictionaries that a person has given: those of --identical and --numerals are left out.
+    """The pairs of both dictionaries without those added by --identical and --numerals.
 
-    `spelt_alike` of the provenance says how many pairs at the end of each dictionary came in by their spelling. Runs of
-    earlier versions do not tell; there it is taken to be so of every word whose only translation is the word itself.
+    `spelt_alike` of the provenance is the number of these pairs, which are at the end of each dictionary. Runs of
+    earlier versions do not have it; there, words whose only translation is the word itself are left out.
     """
     parts = {"train": train} if dev is None else {"train": train, "dev": dev}
     if provenance.get("inputs", {}).get("spelling"):
@@ -55,10 +55,10 @@ def with_given(
     retrieval: Retrieval | None = None,
     max_rank: int | None = None,
 ) -> list[Entry]:
-    """A lexicon with the given translations first, in order of the sources' frequency; those without a vector last.
+    """A lexicon with given translations first, in order of source frequency; words without a vector come last.
 
-    Several given for one source are in the order of the dictionary, backward by their scores: the lines of a dictionary
-    say which translation of a source word comes first, and nothing of the other direction.
+    Several given translations of a word are in the order of the dictionary; backward they are sorted by score, since a
+    dictionary has no order for that direction.
     """
     given = given_entries(alignment, direction=direction, max_rank=max_rank)
     given = scored(alignment, given, direction=direction, retrieval=retrieval)
@@ -72,9 +72,9 @@ def with_given(
 def given_entries(
     alignment: Alignment, *, direction: Direction = "forward", max_rank: int | None = None
 ) -> list[Entry]:
-    """The given pairs, with words as the tables spell them, in the order of the dictionary.
+    """The given pairs in the order of the dictionary, with words as the tables spell them.
 
-    With `max_rank` only those whose source is among the so many most frequent of its table.
+    With `max_rank`, only pairs whose source is among this many most frequent words.
     """
     lexicon = alignment.given if direction == "forward" else alignment.given.swapped()
     fold_case = alignment.provenance.get("inputs", {}).get("fold_case", False)
@@ -92,7 +92,7 @@ def scored(
     direction: Direction = "forward",
     retrieval: Retrieval | None = None,
 ) -> list[Entry]:
-    """The entries, with their scores where they lack one and both words have a vector."""
+    """The entries with missing scores filled in, if both words have a vector."""
     sources, targets = _tables(alignment, direction)
     places = {
         i: (sources.index[entry.source], targets.index[entry.target])

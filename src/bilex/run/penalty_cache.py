@@ -1,4 +1,4 @@
-"""Penalties of retrieval in the cache of a run."""
+"""Cache of the retrieval penalties of a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PenaltyCache:
         self._device, self._sizes = device, sizes
 
     def get(self, side: Side) -> Tensor | PartialPenalties | None:
-        """The penalties of one table, whole ones if there are any; None if there are none, or they are damaged."""
+        """The penalties of one table, complete ones if there are any; None if there are none, or they are damaged."""
         sizes = {"words": self._sizes.of(side)}
         if (whole := self._cache.read(self._file(side), WHOLE, sizes)) is not None:
             return whole["penalty"].to(self._device)

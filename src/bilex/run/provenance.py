@@ -1,4 +1,4 @@
-"""What a folder with unfinished work was begun from: written first, and compared before the work goes on."""
+"""The inputs of unfinished work in a folder: written at the start, and compared before it is resumed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INPUTS = "inputs.json"
 
 
 def begin(folder: Path, description: dict[str, Any]) -> None:
-    """Have a folder say what is begun in it; it is made if need be."""
+    """Write the inputs to the folder, which is created if necessary."""
     text = to_json(description, indent=2)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def begin(folder: Path, description: dict[str, Any]) -> None:
 
 
 def read(path: Path, *, again: str) -> dict[str, Any]:
-    """What `begin` has written; `again`: what to do if it is damaged, such as "align"."""
+    """The inputs that `begin` has written.  again: the command to repeat if they are damaged, such as "align"."""
     from bilex.run.form import Inputs
 
     try:
@@ -43,7 +43,7 @@ def read(path: Path, *, again: str) -> dict[str, Any]:
 
 
 def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
-    """Refuse to go on with what was made from something else. Both are like `Inputs.describe()`."""
+    """Refuse to resume work with other inputs. Both are results of `Inputs.describe()`."""
     if different := _different(here, there):
         raise AlignmentError(
             f"{path} was made with another {', '.join(different)}; choose another folder, or remove it first"
@@ -51,14 +51,14 @@ def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
 
 
 def is_same(here: dict[str, Any], there: dict[str, Any]) -> bool:
-    """Whether two descriptions are of the same inputs."""
+    """Whether two descriptions have the same inputs."""
     return not _different(here, there)
 
 
 def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     """The parameters that differ, as messages name them."""
     here, there = (from_json(to_json(description)) for description in (here, there))
-    for known in (there, here):  # where a file lies does not matter, what is in it does
+    for known in (there, here):  # the contents of a file matter, not its path
         for part in ("source", "target", "train", "dev", "corrections"):
             (known.get(part) or {}).pop("file", None)
     return [f"`{key}`" for key in here if here[key] != there.get(key)]

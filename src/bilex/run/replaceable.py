@@ -1,4 +1,4 @@
-"""Whether a run folder may be replaced by another run, with nothing lost that bilex cannot make again."""
+"""Check that a run folder can be replaced without losing work of a person."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, SAVED
 if TYPE_CHECKING:
     from pathlib import Path
 
-OWN = {DESCRIPTION, *SAVED, CACHE, CORRECTIONS, "report.html"}
-"""What bilex itself writes into a run folder."""
+BILEX_FILES = {DESCRIPTION, *SAVED, CACHE, CORRECTIONS, "report.html"}
+"""The names that bilex writes into a run folder."""
 
 
 def check_replaceable(path: Path, place: Path | None = None) -> None:
-    """Refuse to replace what is no run folder, or has something in it that would be lost.
+    """Refuse to replace a folder that is not a run, or that has decisions or files of a person.
 
-    place: where the folder is, if that is not `path`.
+    place: the current path of the folder, if that is not `path`.
     """
     from bilex.run.folder import describe
 
@@ -27,11 +27,11 @@ def check_replaceable(path: Path, place: Path | None = None) -> None:
     describe(place)
     decisions = _decisions(place / CORRECTIONS)
     if decisions != 0:
-        said = "is open in bilex explore" if decisions is None else f"has {decisions:,} decisions of bilex explore"
+        use = "is open in bilex explore" if decisions is None else f"has {decisions:,} decisions of bilex explore"
         raise AlignmentError(
-            f"{path} {said} and is left as it is: choose another name, or end bilex explore and take {CORRECTIONS} out"
+            f"{path} {use} and is left as it is: choose another name, or end bilex explore and take {CORRECTIONS} out"
         )
-    others = sorted({file.name for file in place.iterdir() if not file.name.startswith(".")} - OWN)
+    others = sorted({file.name for file in place.iterdir() if not file.name.startswith(".")} - BILEX_FILES)
     if others:
         shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
         raise AlignmentError(
@@ -41,7 +41,7 @@ def check_replaceable(path: Path, place: Path | None = None) -> None:
 
 
 def _decisions(file: Path) -> int | None:
-    """How many a person has made; none where a program has the file open, or was killed while it had."""
+    """Number of decisions; None if a program has the file open, or was killed while it had."""
     from bilex.run.corrections import Corrections
 
     if file.with_name(f"{file.name}-shm").exists():

@@ -1,1 +1,1 @@
-"""Parts of methods that learn by gradient: context, adapter, losses, negatives."""
+"""Parts of methods that train by gradient descent: networks, adversaries, negatives, records, checkpoints."""

@@ -1,4 +1,4 @@
-"""A map against a discriminator: the parts that adversarial methods share."""
+"""Adversarial training of a map against a discriminator; shared by the adversarial methods."""
 
 from __future__ import annotations
 
@@ -19,30 +19,29 @@ if TYPE_CHECKING:
     from bilex.training.trace import Trace
 
 SLOPE = 0.2
-"""Of the leaky ReLU below 0."""
-DECAY, SHRINK, LEAST_RATE = 0.98, 0.5, 1e-5
-"""What the learning rate of a map is multiplied by each epoch, and by each that is not the best; it falls no lower."""
+"""Slope of the leaky ReLU below 0."""
+DECAY, SHRINK, MIN_RATE = 0.98, 0.5, 1e-5
+"""Factors of the learning rate per epoch, and per epoch that is not the best; smallest learning rate."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adversary:
-    """How a discriminator is made, and how it learns to tell the mapped words of one language from those of another."""
+    """Architecture and training of a discriminator between mapped words and words of the other language."""
 
     hidden: int = 256
     """Units in each of its two hidden layers. In the papers 2048."""
     dropout: float = 0.5
-    """Each number that it learns from is 0 with this probability. In the papers 0.1."""
+    """Dropout of its input. In the papers 0.1."""
     smoothing: float = 0.2
-    """It learns that a mapped word is one with a probability of 1 less this, and another word with this. In the papers
-    0.1 or 0.2."""
+    """Label smoothing: mapped words have the label 1 − smoothing, the others smoothing. In the papers 0.1 or 0.2."""
     turns: int = 5
-    """Its steps for each step of the map."""
+    """Its steps per step of the map."""
     batch: int = 32
-    """Words of each language in a step."""
+    """Words of each language per step."""
     learning_rate: float = 0.1
-    """Of its gradient descent."""
+    """Learning rate of its gradient descent."""
     max_rank: int = 75_000
-    """Words are drawn from so many of the most frequent ones."""
+    """Words are drawn from this many of the most frequent ones."""
 
     def __post_init__(self) -> None:
         for name in ("hidden", "turns", "batch", "max_rank"):
@@ -56,9 +55,9 @@ class Adversary:
 
 
 class Game:
-    """A map W: (d, d) of the source words x and a discriminator, who learn by turns; both change.
+    """A map W: (d, d) and a discriminator, which are trained alternately. Both are changed in place.
 
-    The rows are scaled to numbers of mean square 1, so that the learning rates mean the same for all tables.
+    Rows are scaled to a mean square of 1, so that learning rates mean the same for all tables.
     """
 
     def __init__(
@@ -70,13 +69,13 @@ class Game:
         self.discriminator = Discriminator(adversary, z, generator)
 
     def turn(self, rate: float) -> float:
-        """The discriminator learns, then the map; the mean loss of the discriminator."""
+        """Train the discriminator, then the map. Returns the mean loss of the discriminator."""
         loss = self.learn()
         self.deceive(self.draw(self.x), rate)
         return loss
 
     def learn(self) -> float:
-        """The steps of the discriminator, and their mean loss."""
+        """All steps of the discriminator in a turn. Returns their mean loss."""
         losses = [
             self.discriminator.learn(self.draw(self.x) @ self.w, self.draw(self.z), self.generator)
             for _ in range(self.adversary.turns)
@@ -84,23 +83,23 @@ class Game:
         return sum(losses) / len(losses)
 
     def deceive(self, x: Tensor, rate: float) -> None:
-        """W takes a step with these words, (b, d)."""
-        self.descend(lambda w: self.discriminator.caught(x @ w), rate)
+        """One adversarial step of W on these words: (b, d)."""
+        self.descend(lambda w: self.discriminator.map_loss(x @ w), rate)
 
     def descend(self, loss: Callable[[Tensor], Tensor], rate: float) -> None:
-        """W ← W − rate · ∂loss/∂W, then drawn towards orthogonal ones."""
+        """W ← W − rate · ∂loss/∂W, then one step towards orthogonality."""
         w = self.w.detach().requires_grad_()
         (gradient,) = torch.autograd.grad(loss(w), w)
         self.w = towards_orthogonal(self.w - rate * gradient, self.beta)
 
     def draw(self, rows: Tensor) -> Tensor:
-        """A batch of words, (b, d); one may come twice."""
+        """A random batch of rows, with replacement: (b, d)."""
         drawn = torch.randint(len(rows), (self.adversary.batch,), generator=self.generator)
         return rows[drawn.to(rows.device)]
 
 
 class Discriminator:
-    """The logit s(v) of the probability that v is a mapped word; it changes as it learns.
+    """The logit s(v) of the probability that v is a mapped word.
 
     s(v) = λ(λ(v A + a) B + b) c + e, λ the leaky ReLU.  v: (n, d), A: (d, h), B: (h, h), c: (h, 1); s: (n,).
     """
@@ -109,14 +108,14 @@ class Discriminator:
         self.adversary = adversary
         sizes = (like.shape[1], adversary.hidden, adversary.hidden, 1)
         self.network = Network.random(sizes, like, generator, slope=SLOPE)
-        self.parameters = [*self.network.weights, *self.network.biases]  # the slope stays
+        self.parameters = [*self.network.weights, *self.network.biases]  # the slope is not trained
 
     def __call__(self, v: Tensor) -> Tensor:
         """s(v)."""
         return self.network(v)[:, 0]
 
     def learn(self, mapped: Tensor, others: Tensor, generator: Generator) -> float:
-        """One step down the cross entropy H of the smoothed truth, whose value it gives back.  (b, d) each."""
+        """One gradient step on the cross entropy H with smoothed labels. Returns H.  mapped, others: (b, d)."""
         truth = 1 - self.adversary.smoothing
         v = dropout(self.adversary.dropout, generator)(torch.cat([mapped, others]))
         labels = torch.cat([v.new_full((len(mapped),), truth), v.new_full((len(others),), 1 - truth)])
@@ -127,48 +126,50 @@ class Discriminator:
                 parameter -= self.adversary.learning_rate * gradient
         return float(loss.detach())
 
-    def caught(self, mapped: Tensor) -> Tensor:
-        """The loss of the map: H with the labels exchanged, without dropout.  mapped: (b, d).
+    def map_loss(self, mapped: Tensor) -> Tensor:
+        """The loss of the map: H with labels exchanged, without dropout.  mapped: (b, d).
 
-        H is a mean over words of both languages; what the map cannot change, the half of the others, is left out.
+        H is a mean over words of both languages. The half of the other language does not depend on the map and is left
+        out.
         """
         scores = self(mapped)
         return binary_cross_entropy_with_logits(scores, torch.full_like(scores, self.adversary.smoothing)) / 2
 
 
 def towards_orthogonal(w: Tensor, beta: float) -> Tensor:
-    """(1 + β) W − β W Wᵀ W: singular values s become s + β (s − s³), nearer to 1.  W: (d, d)."""
+    """(1 + β) W − β W Wᵀ W: singular values s become s + β (s − s³), closer to 1.  W: (d, d)."""
     if not beta:
         return w
     return (1 + beta) * w - beta * (w @ w.T) @ w
 
 
 class Selection:
-    """The best map of the epochs by a criterion, and the learning rate that follows from how they went.
+    """The best map so far by a criterion, and the learning rate schedule.
 
-    The rate decays with each epoch, and shrinks with each that is worse than the best, the first such one excepted.
+    The rate decays after each epoch. It also shrinks after each epoch that is not a new best, except the first such
+    epoch.
     """
 
     def __init__(self, w: Tensor, criterion: float, learning_rate: float) -> None:
         self.best, self.criterion, self.rate = w, criterion, learning_rate
-        self._warned = False
+        self._had_worse = False
 
-    def see(self, w: Tensor, criterion: float) -> None:
-        """Take what an epoch ended with."""
+    def update(self, w: Tensor, criterion: float) -> None:
+        """End an epoch with this map and its criterion."""
         rate = self.rate * DECAY
         if criterion > self.criterion:
             self.best, self.criterion = w, criterion
-        elif self._warned:
+        elif self._had_worse:
             rate *= SHRINK
         else:
-            self._warned = True
-        self.rate = max(rate, LEAST_RATE)
+            self._had_worse = True
+        self.rate = max(rate, MIN_RATE)
 
 
 def play(
     game: Game, criterion: Callable[[Tensor], float], *, epochs: int, steps: int, learning_rate: float, trace: Trace
 ) -> Selection:
-    """Epochs of so many turns; the map that it begins with is one of those to choose from."""
+    """Train for some epochs of `steps` turns, and select the best map; the initial map is a candidate too."""
     selection = Selection(game.w, criterion(game.w), learning_rate)
     trace(epoch=0, criterion=selection.criterion)
     for epoch in range(1, epochs + 1):
@@ -179,5 +180,5 @@ def play(
             progress(step, steps)
         value = criterion(game.w)
         trace(epoch=epoch, discriminator_loss=loss / steps, criterion=value, learning_rate=selection.rate)
-        selection.see(game.w, value)
+        selection.update(game.w, value)
     return selection

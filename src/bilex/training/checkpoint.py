@@ -1,4 +1,4 @@
-"""What a method needs to go on after an interruption: its last state, in one file."""
+"""Checkpoints: the last state of a method, in one file, to resume after an interruption."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ PART = "part."
 
 
 class State(NamedTuple):
-    """Arrays and plain values from which a method goes on."""
+    """Arrays and plain values from which a method resumes."""
 
     arrays: dict[str, Tensor]
     values: Record
     file: Path | None = None
 
     def inner(self) -> State | None:
-        """The state of the part (`Checkpoint.part`) that was being worked on, if it had saved one."""
+        """The state of the interrupted part (`Checkpoint.part`), if it had saved one."""
         arrays = {name.removeprefix(PART): a for name, a in self.arrays.items() if name.startswith(PART)}
         values = {name.removeprefix(PART): v for name, v in self.values.items() if name.startswith(PART)}
         return State(arrays, values, self.file) if values else None
 
     @contextmanager
     def unpacking(self) -> Iterator[None]:
-        """Turn what goes wrong inside into a CheckpointError: the state is damaged, or of another method."""
+        """Turn any error inside into a CheckpointError: the state is damaged, or of another method."""
         try:
             yield
         except (AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
@@ -51,9 +51,9 @@ class State(NamedTuple):
 
 
 class Checkpoint:
-    """Saves the state of a piece of work in a folder, and loads it again; without a folder it does nothing.
+    """Saves the state of a training in a folder, and loads it again; without a folder it does nothing.
 
-    If a state cannot be written, `warn` is told once and the work goes on: there is still time to make room.
+    If a state cannot be written, `warn` is called once and the training continues: the user can still free disk space.
     """
 
     def __init__(self, folder: Path | None = None, *, warn: Callable[[str], None] = warnings.warn) -> None:
@@ -63,7 +63,7 @@ class Checkpoint:
         self._warn, self._warned = warn, False
 
     def save(self, trace: Trace, arrays: dict[str, Tensor], **values: Value) -> None:
-        """Replace the saved state, whole or not at all. The records of the trace are saved with it."""
+        """Replace the saved state atomically. The records of the trace are saved with it."""
         if self._folder is None:
             return
         notes = {"values": to_json(values), "records": to_json(trace.records)}
@@ -72,15 +72,15 @@ class Checkpoint:
         except OSError as error:
             if not self._warned:
                 self._warn(
-                    f"{error.filename}: {describe_os_error(error)}; until then an interruption loses what is "
-                    "being learnt"
+                    f"{error.filename}: {describe_os_error(error)}; until then an interruption loses all "
+                    "progress since the last checkpoint"
                 )
             self._warned = True
         else:
             self.last, self._warned = values, False
 
     def load(self, trace: Trace) -> State | None:
-        """The saved state, if there is one; the records up to it are put back into the trace."""
+        """The saved state, if there is one; its records are restored in the trace."""
         if self._folder is None or not (path := self._folder / CHECKPOINT).exists():
             return None
         try:
@@ -97,15 +97,15 @@ class Checkpoint:
         return State(arrays, dict(values), path)
 
     def part(self, arrays: dict[str, Tensor], *, state: State | None = None, **values: Value) -> Checkpoint:
-        """A checkpoint for one part of the work, such as a round, to hand to the method that does it.
+        """A checkpoint for one part of the training, such as a round, to pass to the method of that part.
 
-        The states it saves contain `arrays` and `values` too; it loads `state`, if that is given.
+        The states that it saves contain `arrays` and `values` too. It loads `state`, if that is given.
         """
         return _Part(self, arrays, values, state)
 
 
 class _Part(Checkpoint):
-    """What `Checkpoint.part` gives."""
+    """The result of `Checkpoint.part`."""
 
     def __init__(self, whole: Checkpoint, arrays: dict[str, Tensor], values: Record, state: State | None) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class _Part(Checkpoint):
         inner = {f"{PART}{name}": value for name, value in values.items()}
         self._whole.save(trace, {**self._arrays, **own}, **self._values, **inner)
 
-    def load(self, trace: Trace) -> State | None:  # noqa: ARG002 (the whole has put its records back)
+    def load(self, trace: Trace) -> State | None:  # noqa: ARG002 (the whole has restored the records)
         return self._state
 
 

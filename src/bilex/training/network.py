@@ -1,4 +1,4 @@
-"""Small networks of full layers; all chance is handed in."""
+"""Small feed-forward networks; all randomness is passed in as a generator."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SLOPE = 0.25
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Network:
-    """Full layers, h ← σ(drop(h Wᵢ + bᵢ)), the last one without σ and drop.  Wᵢ: (dᵢ, dᵢ₊₁), bᵢ: (dᵢ₊₁,).
+    """h ← σ(drop(h Wᵢ + bᵢ)), fully connected; the last layer without σ and drop.  Wᵢ: (dᵢ, dᵢ₊₁), bᵢ: (dᵢ₊₁,).
 
-    σ is PReLU, σ(v) = v, or slope · v if v < 0, with a slope that is learnt; or tanh, if there is none.
+    σ is PReLU with a trained slope: σ(v) = v, or slope · v if v < 0. Without a slope, σ is tanh.
     """
 
     weights: tuple[Tensor, ...]
@@ -35,7 +35,7 @@ class Network:
 
     @classmethod
     def random(cls, sizes: Sequence[int], like: Tensor, generator: Generator, *, slope: float = SLOPE) -> Self:
-        """With PReLU; weights and biases of a layer are uniform in ±1/√dᵢ."""
+        """A PReLU network with weights and biases uniform in ±1/√dᵢ."""
 
         def drawn(n: int, *shape: int) -> Tensor:
             uniform = 2 * torch.rand(*shape, generator=generator) - 1
@@ -47,12 +47,12 @@ class Network:
 
     @classmethod
     def identity(cls, sizes: Sequence[int], like: Tensor) -> Self:
-        """With tanh; as near to doing nothing as that and the sizes let it be."""
+        """A tanh network with weights I and biases 0, as close to the identity as tanh and the sizes allow."""
         weights = tuple(torch.eye(n, m).to(like) for n, m in pairwise(sizes))
         return cls(weights=weights, biases=tuple(like.new_zeros(m) for m in sizes[1:]))._trainable()
 
     def __call__(self, rows: Tensor, drop: Callable[[Tensor], Tensor] | None = None) -> Tensor:
-        """Rows (n, d₀) to (n, dₗ), dropping some of what is in between if something to drop with is given."""
+        """Map rows (n, d₀) to (n, dₗ); drop: dropout of the hidden layers, or None."""
         for i, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             rows = torch.addmm(b.to(rows), rows, w.to(rows))
             if i + 1 < len(self.weights):
@@ -61,11 +61,11 @@ class Network:
         return rows
 
     def parameters(self) -> list[Tensor]:
-        """All that is learnt."""
+        """All trainable tensors."""
         return [*self.weights, *self.biases, *([] if self.slope is None else [self.slope])]
 
     def frozen(self) -> Self:
-        """As it is now, and stays."""
+        """A copy that is not trained."""
         return self.from_arrays({name: array.detach().clone() for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Tensor]:
@@ -83,7 +83,7 @@ class Network:
 
     @staticmethod
     def forms(arrays: dict[str, Tensor], name: str, first: str) -> Forms:
-        """As many layers as there are weights.  name: of the network, first: letter of the size of its input."""
+        """Forms of all layers.  name: of the network; first: the letter for the size of its input."""
         layers = max(1, sum(array.startswith("weight.") for array in arrays))
         sizes = [first, *(f"{name} {i}" for i in range(1, layers + 1))]
         forms = {"slope": ArrayForm((1,), optional=True)}
@@ -98,7 +98,7 @@ class Network:
 
 
 def dropout(share: float, generator: Generator) -> Callable[[Tensor], Tensor]:
-    """Sets this share of all numbers to 0, at random, and makes the others larger by as much."""
+    """Dropout: set this share of all numbers to 0 at random, and divide the others by 1 − share."""
 
     def drop(rows: Tensor) -> Tensor:
         kept = torch.rand(rows.shape, generator=generator) >= share

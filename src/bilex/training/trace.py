@@ -1,4 +1,4 @@
-"""What a method reports while it works: records for the run folder, progress for a display."""
+"""What a method reports during training: records for the run folder, and progress for a display."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PART = "part."
 
 
 class Trace:
-    """The records of a training, such as one for each epoch.
+    """The records of a training, such as one per epoch.
 
-    Each record is also passed to `listener` (a log, say). Between records `watcher` is told what is going on: a label,
-    and the share of the whole work that is done, 0 to 1.
+    Each record is also passed to `listener`, for example a log. Between records, `watcher` is called with a label and
+    the share of the total work that is done, 0 to 1.
     """
 
     def __init__(
@@ -34,33 +34,33 @@ class Trace:
         self._watcher, self._done = watcher, 0.0
 
     def __call__(self, **record: Value) -> None:
-        """Take one record, e.g. `trace(epoch=3, loss=0.12, dev_mrr=0.61)`."""
+        """Add a record, e.g. `trace(epoch=3, loss=0.12, dev_mrr=0.61)`."""
         self.records.append(record)
         if self._listener:
             self._listener(record)
 
     def progress(self, label: str, *, counts: bool = True) -> Callable[[float, float], None]:
-        """A function to call with the amount of work done and the amount in all (see `span`).
+        """A function to call with the amount of work done and the total amount (see `span`).
 
-        With counts=False only the label is shown, and the share that is done stays as it is.
+        With counts=False only the label is shown, and the share does not change.
         """
 
-        def tell(done: float, total: float) -> None:
+        def report(done: float, total: float) -> None:
             if counts:
                 self._done = done / total
             if self._watcher:
                 self._watcher(label, self._done)
 
-        return tell
+        return report
 
     def span(self, begin: float, end: float) -> Trace:
-        """The same trace for one part of the work, whose own progress from 0 to 1 is shown as `begin` to `end`."""
+        """The same trace for one part of the work; its progress from 0 to 1 is shown as `begin` to `end`."""
         return _Span(self, begin, end)
 
     def within(self, **values: Value) -> Trace:
-        """The same trace for one part of the work, such as a round: its records have these values, too.
+        """The same trace for one part of the work, such as a round: its records have these values too.
 
-        A value that the part reports under one of these names is called part.NAME.
+        A value of the part with one of these names is recorded as part.NAME.
         """
         return _Part(self, values)
 
@@ -88,7 +88,7 @@ class Trace:
 
 
 class _Span(Trace):
-    """What `Trace.span` gives."""
+    """The result of `Trace.span`."""
 
     def __init__(self, whole: Trace, begin: float, end: float) -> None:
         super().__init__()
@@ -99,12 +99,12 @@ class _Span(Trace):
         self._whole(**record)
 
     def progress(self, label: str, *, counts: bool = True) -> Callable[[float, float], None]:
-        tell = self._whole.progress(label, counts=counts)
-        return lambda done, total: tell(self._begin + self._length * done / total, 1)
+        report = self._whole.progress(label, counts=counts)
+        return lambda done, total: report(self._begin + self._length * done / total, 1)
 
 
 class _Part(Trace):
-    """What `Trace.within` gives."""
+    """The result of `Trace.within`."""
 
     def __init__(self, whole: Trace, values: Record) -> None:
         super().__init__()
@@ -112,8 +112,8 @@ class _Part(Trace):
         self._whole, self._values = whole, values
 
     def __call__(self, **record: Value) -> None:
-        taken = {name: name.rpartition(PART)[2] in self._values for name in record}
-        self._whole(**self._values, **{f"{PART}{name}" if taken[name] else name: record[name] for name in record})
+        conflicts = {name: name.rpartition(PART)[2] in self._values for name in record}
+        self._whole(**self._values, **{f"{PART}{name}" if conflicts[name] else name: record[name] for name in record})
 
     def progress(self, label: str, *, counts: bool = True) -> Callable[[float, float], None]:
         described = "".join(f"{name} {value}: " for name, value in self._values.items())

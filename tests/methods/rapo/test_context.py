@@ -96,6 +96,9 @@ def test_their_table_is_known_again():
 
 @pytest.mark.parametrize("cap", [None, 20])
 def test_more_neighbours_than_memory_are_refused(monkeypatch, cap):
-    monkeypatch.setattr(context, "MOST_PAIRS", 300)
-    with pytest.raises(SettingsError, match="a cosine above -1 makes more than 300 pairs of neighbours; raise tau_"):
+    monkeypatch.setattr(context, "MAX_PAIRS", 300)
+    with pytest.raises(
+        SettingsError,
+        match="more than 300 pairs of words have a cosine above -1, too many to store as contexts; raise tau_",
+    ):
         find_neighbourhoods(unit(normal(30, 4)), -1, cap=cap)

@@ -29,7 +29,7 @@ def test_first_search_is_exact(k):
 
 def test_kept_lists_are_scored_anew_without_a_search():
     keys, queries = rows(90), rows(120, rng_seed=1)
-    penalties = ApproximatePenalties(3, width=20, tolerance=0.1)
+    penalties = ApproximatePenalties(3, list_size=20, tolerance=0.1)
     penalties(keys, queries)
     lists = penalties.near.clone()
     keys, queries = turned(keys, 0.02), turned(queries, -0.02)
@@ -43,7 +43,7 @@ def test_kept_lists_are_scored_anew_without_a_search():
 
 def test_stale_lists_are_searched_again():
     keys, queries = rows(90), rows(120, rng_seed=1)
-    penalties = ApproximatePenalties(3, width=4, tolerance=1e-3)
+    penalties = ApproximatePenalties(3, list_size=4, tolerance=1e-3)
     penalties(keys, queries)
     moved = keys.flip(0)
     found, error = penalties(moved, queries)
@@ -62,15 +62,15 @@ def test_lists_put_back_give_the_same_to_the_bit():
 
 @pytest.fixture
 def _all_tables_are_large(monkeypatch):
-    monkeypatch.setattr(penalty, "LARGE", 1)
-    monkeypatch.setattr(penalty, "PROBES", 6)
+    monkeypatch.setattr(penalty, "CLUSTER_SEARCH_ROWS", 1)
+    monkeypatch.setattr(penalty, "CLUSTERS_PER_KEY", 6)
     monkeypatch.setattr(clusters, "CLUSTER_SIZE", 10)
 
 
 @pytest.mark.usefixtures("_all_tables_are_large")
 def test_in_large_tables_the_near_clusters_are_searched_and_the_error_is_told():
     keys, queries = rows(90), rows(400, rng_seed=1)
-    penalties = ApproximatePenalties(3, width=8, tolerance=0.5)
+    penalties = ApproximatePenalties(3, list_size=8, tolerance=0.5)
     found, error = penalties(keys, queries)
     exact = slow(keys, queries, 3)
     assert 0 < error < 0.1
@@ -82,6 +82,6 @@ def test_in_large_tables_the_near_clusters_are_searched_and_the_error_is_told():
 @pytest.mark.usefixtures("_all_tables_are_large")
 def test_what_clusters_miss_too_much_of_is_searched_in_full():
     keys, queries = rows(90), rows(400, rng_seed=1)
-    found, error = ApproximatePenalties(3, width=8, tolerance=1e-9)(keys, queries)
+    found, error = ApproximatePenalties(3, list_size=8, tolerance=1e-9)(keys, queries)
     torch.testing.assert_close(found, slow(keys, queries, 3))
     assert error == 0

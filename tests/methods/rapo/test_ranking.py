@@ -117,7 +117,9 @@ class TestStart:
         torch.testing.assert_close(cosines(problem, found), cosines(problem, expected))
 
     def test_a_method_that_is_not_linear_is_refused(self, problem):
-        with pytest.raises(SettingsError, match="rapo: start=instamap is no linear method; choose one, or random"):
+        with pytest.raises(
+            SettingsError, match="rapo: start=instamap is not a linear method; choose a linear one, or random"
+        ):
             problem.fit(start="instamap")
 
     @pytest.mark.parametrize("reflections", [None, "1", "3"])
@@ -151,7 +153,7 @@ class TestWarm:
 
     @pytest.mark.parametrize("epochs", ["0", "2"])
     def test_it_begins_anew_where_that_is_wanted(self, problem, trained, epochs):
-        found = problem.fit(epochs=epochs, warm=trained, go_on="false")
+        found = problem.fit(epochs=epochs, warm=trained, warm_start="false")
         torch.testing.assert_close(cosines(problem, found), cosines(problem, problem.fit(epochs=epochs)))
         assert not torch.allclose(cosines(problem, found), cosines(problem, trained))
 
@@ -173,7 +175,7 @@ class TestNeighbourhoods:
     @staticmethod
     def searched(given, **settings):
         labels = []
-        mapping = given.fit(trace=Trace(watcher=lambda label, *_: labels.append(label)), go_on="false", **settings)
+        mapping = given.fit(trace=Trace(watcher=lambda label, *_: labels.append(label)), warm_start="false", **settings)
         return [side for side in ("source", "target") if f"neighbours of {side} words" in labels], mapping
 
     def test_those_of_the_same_tables(self, problem, trained):

@@ -1,4 +1,4 @@
-"""The personalised adapter (section 3.1): each word is moved a little, as its context says."""
+"""The personalised adapter (section 3.1): a small offset for each word, computed from its context."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 Activation = Literal["linear", "tanh", "sigmoid", "none"]
 SLOPES: dict[Activation, float] = {"linear": 1.0, "tanh": 1.0, "sigmoid": 0.5, "none": 1.0}
-"""The activations, and the slope of each at 0."""
+"""Slope of each activation at 0."""
 
 
 def adapt(rows: Tensor, context: Tensor, w: Tensor, activation: Activation) -> Tensor:
-    """x̃ = unit(x + σ(x̄ W)).  rows, context: (n, d), W: (d, d). Without an activation the rows stay as they are.
+    """x̃ = unit(x + σ(x̄ W)).  rows, context: (n, d), W: (d, d). Without an activation the rows are not changed.
 
-    The sigmoid is shifted and stretched to be odd, 2 / (1 + e⁻ᵃ) − 1: a plain one would push every word the same way.
+    The sigmoid is made odd, 2 / (1 + e⁻ᵃ) − 1: a plain one is always positive and would move all words the same way.
     """
     if activation == "none":
         return rows
@@ -25,7 +25,7 @@ def adapt(rows: Tensor, context: Tensor, w: Tensor, activation: Activation) -> T
 
 
 def offsets(context: Tensor, w: Tensor, activation: Activation) -> Tensor:
-    """σ(x̄ W), by which each word is moved: (n, d)."""
+    """σ(x̄ W), the offset of each word: (n, d)."""
     offset = context @ w
     if activation == "tanh":
         return offset.tanh()

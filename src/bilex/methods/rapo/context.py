@@ -1,4 +1,4 @@
-"""The context of a word (section 3.1): the mean of itself and of the words near it."""
+"""The context of a word (section 3.1): x̄, the mean of the word and its neighbours."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from bilex.search.blocks import Progress
 
 ITSELF = 1 - 1e-5
-"""A cosine from which on a row of the table is taken for the word itself; rounding leaves less than 1."""
-MOST_PAIRS = 20_000_000
-"""More pairs of neighbours than this are refused: they would no longer fit into a modest memory."""
-PROBES = 64
+"""From this cosine on, a row of the table counts as the word itself; rounding makes it less than 1."""
+MAX_PAIRS = 20_000_000
+"""More pairs of neighbours than this are refused: they need too much memory for a small machine."""
+PROBE_ROWS = 64
+"""About this many rows of a table are stored, to recognise the table later."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContextSettings:
-    """Which words make up a context: all with a cosine above τ, or only the `cap` nearest of them."""
+    """Which words belong to a context: all with a cosine above τ, or only the `cap` nearest of these."""
 
     tau_source: float
     tau_target: float
@@ -42,9 +43,9 @@ class ContextSettings:
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhoods:
-    """The words around each word of a table, itself included: one list after the other.
+    """The neighbours of each word of a table, the word itself included: one list after the other.
 
-    offsets: (n + 1,), where each list begins; members: row numbers; probe: some rows, to know the table again by.
+    offsets: (n + 1,), where each list begins; members: row numbers; probe: some rows, to recognise the table.
     """
 
     offsets: Tensor
@@ -52,21 +53,21 @@ class Neighbourhoods:
     probe: Tensor
 
     def means(self, table: Tensor) -> Tensor:
-        """x̄ of every word: (n, d)."""
+        """Context vectors x̄ of all words: (n, d)."""
         return embedding_bag(self.members, table, self.offsets, mode="mean", include_last_offset=True)
 
     def check(self) -> None:
-        """ValueError unless there is a list for each word, none of them empty, and its members are words."""
+        """ValueError unless every word has a list that is not empty, and all members are rows of the table."""
         n = len(self.offsets) - 1
         begins, ends = self.offsets[:-1], self.offsets[1:]
         if self.offsets[0] != 0 or self.offsets[-1] != len(self.members) or not (begins < ends).all():
-            raise ValueError("the offsets of contexts do not fit their members")
+            raise ValueError("the offsets of the contexts do not match their members")
         check_row_numbers("members", self.members, n)
-        if len(self.probe) != len(range(0, n, _step(n))):
-            raise ValueError(f"the contexts are of {n:,} words, and have {len(self.probe)} rows to know these again by")
+        if len(self.probe) != len(range(0, n, _probe_step(n))):
+            raise ValueError(f"the contexts have {n:,} words and {len(self.probe)} probe rows, which do not match")
 
     def belong_to(self, table: Tensor) -> bool:
-        """Whether this is the table that they were found in."""
+        """Whether the neighbours were searched in this table."""
         if len(table) != len(self.offsets) - 1:
             return False
         return torch.allclose(_probe(table), self.probe.to(table), rtol=0, atol=1e-5)
@@ -75,9 +76,9 @@ class Neighbourhoods:
 def find_neighbourhoods(
     table: Tensor, tau: float, *, cap: int | None = None, budget: int = BUDGET, progress: Progress | None = None
 ) -> Neighbourhoods:
-    """All words whose cosine with a word exceeds τ, or the `cap` nearest of them, the word itself always counted.
+    """For each word, all words with a cosine above τ, or the `cap` nearest of these.  table: (n, d), unit rows.
 
-    table: (n, d) unit rows.
+    The word itself is always one of them.
     """
     n = len(table)
     if cap is None:
@@ -94,60 +95,66 @@ def find_neighbourhoods(
 def context_vectors(
     rows: Tensor, tau: float, *, among: Tensor | None = None, cap: int | None = None, budget: int = BUDGET
 ) -> Tensor:
-    """x̄: the mean of a word and of all words whose cosine with it exceeds τ.  rows: (n, d) unit rows; result: (n, d).
+    """x̄, the mean of a word and of all words with a cosine above τ.  rows: (n, d), unit rows; result: (n, d).
 
-    Neighbours are looked for in `among`, or in `rows` themselves; only the `cap` nearest, where that is given, the word
-    itself counted. A row that is not in `among`, a word made of subwords, say, joins its neighbours there.
+    Neighbours are searched in `among`, or in `rows` if that is None; with `cap` only the `cap` nearest count, the word
+    itself included. A row that is not in `among`, such as a word made of subwords, is added to its own neighbours.
     """
     if among is None:
         return find_neighbourhoods(rows, tau, cap=cap, budget=budget).means(rows)
     if not len(among):
         return rows
-    total, count, nearest = (_all_among if cap is None else _some_among)(rows, among, tau, cap or 0, budget)
-    # By rounding, a word may also just miss itself when τ is all but 1.
+    total, count, nearest = (_all_neighbours if cap is None else _nearest_neighbours)(
+        rows, among, tau, cap or 0, budget
+    )
+    # With τ close to 1, rounding may bring the cosine of a word with itself below τ.
     missing = (nearest < ITSELF) | (count == 0)
     return (total + rows * missing) / (count + missing)
 
 
 def _all_pairs(table: Tensor, tau: float, budget: int, progress: Progress | None) -> tuple[Tensor, Tensor]:
-    """Row numbers (i, j), i ≠ j, of all words nearer than τ."""
-    i, j = pairs_above(table, tau, budget=budget, progress=progress, check=lambda pairs: _check_number(2 * pairs, tau))
+    """Row numbers (i, j), i ≠ j, of all pairs with a cosine above τ."""
+    i, j = pairs_above(
+        table, tau, budget=budget, progress=progress, check=lambda pairs: _check_pair_count(2 * pairs, tau)
+    )
     return torch.cat([i, j]), torch.cat([j, i])
 
 
 def _nearest_pairs(
     table: Tensor, tau: float, cap: int, budget: int, progress: Progress | None
 ) -> tuple[Tensor, Tensor]:
-    """The same of at most cap − 1 words nearest to each."""
-    _check_number(len(table) * min(cap, len(table)), tau)
+    """The same for at most cap − 1 nearest words of each word."""
+    _check_pair_count(len(table) * min(cap, len(table)), tau)
     near = topk(table, table, cap, budget=budget, progress=progress)
     other = near.indices != torch.arange(len(table), device=table.device)[:, None]
-    # Of equal vectors the word itself may be crowded out: then the last of the others goes.
+    # Among equal vectors the word itself may be missing from the list: then drop the last of the others.
     other &= other.cumsum(1) < cap
     i, place = ((near.values > tau) & other).nonzero(as_tuple=True)
     return i, near.indices[i, place]
 
 
-def _all_among(rows: Tensor, table: Tensor, tau: float, _: int, budget: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Sum (n, d) and number (n, 1) of the neighbours, and the cosine of the nearest (n, 1)."""
+def _all_neighbours(rows: Tensor, table: Tensor, tau: float, _: int, budget: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Sum (n, d) and count (n, 1) of the neighbours, and the cosine of the nearest (n, 1)."""
     total, count = torch.zeros_like(rows), rows.new_zeros(len(rows), 1)
     nearest = rows.new_full((len(rows), 1), -torch.inf)
     done = 0
     for block, parts in score_blocks(rows, table, width=KEY_BLOCK, budget=budget):
-        here = slice(done, done + len(block))
+        block_rows = slice(done, done + len(block))
         for start, scores in parts:
-            nearest[here] = torch.maximum(nearest[here], scores.amax(1, keepdim=True))
+            nearest[block_rows] = torch.maximum(nearest[block_rows], scores.amax(1, keepdim=True))
             near = scores > tau
             columns = near.any(0).nonzero()[:, 0]
             weights = near[:, columns].to(rows)
-            total[here] += weights @ table[columns + start]
-            count[here] += weights.sum(1, keepdim=True)
+            total[block_rows] += weights @ table[columns + start]
+            count[block_rows] += weights.sum(1, keepdim=True)
         done += len(block)
     return total, count, nearest
 
 
-def _some_among(rows: Tensor, table: Tensor, tau: float, cap: int, budget: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The same of the `cap` nearest; of one less where the word itself is not among them."""
+def _nearest_neighbours(
+    rows: Tensor, table: Tensor, tau: float, cap: int, budget: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The same for the `cap` nearest, or cap − 1 where the word itself is not among them."""
     near = topk(rows, table, cap, budget=budget)
     nearest = near.values[:, :1]
     weights = (near.values > tau).to(rows)
@@ -156,17 +163,17 @@ def _some_among(rows: Tensor, table: Tensor, tau: float, cap: int, budget: int) 
     return total, weights.sum(1, keepdim=True), nearest
 
 
-def _check_number(pairs: int, tau: float) -> None:
-    if pairs > MOST_PAIRS:
+def _check_pair_count(pairs: int, tau: float) -> None:
+    if pairs > MAX_PAIRS:
         raise SettingsError(
-            f"a cosine above {tau} makes more than {MOST_PAIRS:,} pairs of neighbours; "
+            f"more than {MAX_PAIRS:,} pairs of words have a cosine above {tau}, too many to store as contexts; "
             "raise tau_source and tau_target, or set context_cap"
         )
 
 
 def _probe(table: Tensor) -> Tensor:
-    return table[:: _step(len(table))].clone()
+    return table[:: _probe_step(len(table))].clone()
 
 
-def _step(words: int) -> int:
-    return max(1, words // PROBES)
+def _probe_step(words: int) -> int:
+    return max(1, words // PROBE_ROWS)

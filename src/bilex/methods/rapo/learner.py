@@ -1,4 +1,4 @@
-"""Both towers while they are trained: what is computed anew each epoch, and the losses of a batch."""
+"""Both towers during training: what is recomputed in each epoch, and the losses of a batch."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tables:
-    """Both tables with what is the same in every training on them: contexts, and lists of near words for penalties."""
+    """Both tables, with what all trainings on them share: contexts, and lists of near words for penalties."""
 
     rows: tuple[Tensor, Tensor]
     contexts: tuple[Tensor, Tensor]
-    """x̄ of every word; without an adapter the words themselves."""
+    """x̄ of every word; without an adapter, the rows themselves."""
     neighbours: tuple[Neighbourhoods | None, Neighbourhoods | None]
     penalties: tuple[ApproximatePenalties, ...]
-    """One for each direction that is trained."""
+    """One per direction that is trained."""
 
     @classmethod
     def prepare(
@@ -49,39 +49,41 @@ class Tables:
         z: Tensor,
         *,
         context: ContextSettings | None,
-        known: TowerMapping | None,
+        trained: TowerMapping | None,
         penalties: tuple[ApproximatePenalties, ...],
         trace: Trace,
     ) -> Tables:
-        """Find the contexts, unless trained towers (`known`) have them; without settings there are none."""
+        """Search the contexts, or take them from trained towers. With `context=None` there are none."""
         if context is None:
             return cls(rows=(x, z), contexts=(x, z), neighbours=(None, None), penalties=penalties)
-        found = [_neighbours(side, rows, context, known, trace) for side, rows in zip(SIDES, (x, z), strict=True)]
+        source, target = (
+            _contexts(side, rows, context, trained, trace) for side, rows in zip(SIDES, (x, z), strict=True)
+        )
         return cls(
             rows=(x, z),
-            contexts=(found[0].means(x), found[1].means(z)),
-            neighbours=(found[0], found[1]),
+            contexts=(source.means(x), target.means(z)),
+            neighbours=(source, target),
             penalties=penalties,
         )
 
 
-def _neighbours(
-    side: Side, rows: Tensor, settings: ContextSettings, known: TowerMapping | None, trace: Trace
+def _contexts(
+    side: Side, rows: Tensor, settings: ContextSettings, trained: TowerMapping | None, trace: Trace
 ) -> Neighbourhoods:
-    """Those of the trained towers, if they are of this table and were found with these settings."""
-    before: Neighbourhoods | None = None
-    if known is not None and known.context_settings == settings:
-        before = getattr(known, f"{side}_context")
-    if before is not None and before.belong_to(rows):
-        return before
+    """The contexts of the trained towers if table and settings are the same, else the result of a new search."""
+    cached: Neighbourhoods | None = None
+    if trained is not None and trained.context_settings == settings:
+        cached = getattr(trained, f"{side}_context")
+    if cached is not None and cached.belong_to(rows):
+        return cached
     progress = trace.progress(f"neighbours of {side} words", counts=False)
     return find_neighbourhoods(rows, settings.tau(side), cap=settings.cap, progress=progress)
 
 
 class RankingLearner:
-    """A `Learner` of both towers.
+    """Trains both towers; a `Learner` for the schedule.
 
-    start: the parameters to begin with, from which L2 is the distance; dev: (q, 2) pairs to choose the epoch by.
+    start: initial parameters, which L2 measures the distance from; dev: (q, 2) pairs that choose the epoch.
     """
 
     def __init__(
@@ -113,19 +115,19 @@ class RankingLearner:
             )
             for side, rows, context in zip(SIDES, tables.rows, tables.contexts, strict=True)
         )
-        ways = [(self.source, self.target, pairs), (self.target, self.source, pairs.flip(1))]
+        directions = [(self.source, self.target, pairs), (self.target, self.source, pairs.flip(1))]
         self.directions = [
-            RankingDirection(*way, penalties=penalties, negatives=negatives, by_word=weights.by_word)
-            for way, penalties in zip(ways, tables.penalties, strict=False)
+            RankingDirection(*direction, penalties=penalties, negatives=negatives, by_word=weights.by_word)
+            for direction, penalties in zip(directions, tables.penalties, strict=False)
         ]
 
     @property
     def dev_words(self) -> Tensor:
-        """The different source words of dev: (s,)."""
+        """The source words of dev, each once: (s,)."""
         return self.pairs[:0, 0] if self.dev is None else self.dev[0]
 
     def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
-        """Penalties and hard negatives under the present parameters, and how good these are on dev."""
+        """Recompute penalties and hard negatives with the current parameters; returns figures, with dev also on dev."""
         if last and self.dev is None:
             return {"orthogonality_error": self._orthogonality_error()}
         x = self.source.mapped(self.source.matrix())
@@ -138,13 +140,13 @@ class RankingLearner:
         figures = {"orthogonality_error": self._orthogonality_error(), "penalty_error": max(errors)}
         if self.dev is not None:
             sources, gold = self.dev
-            found = ranks(x[sources], z, gold, bias=csls_bias(self.directions[0].penalty)).double()
-            figures |= {"dev": float((1 / found).mean())}
-            figures |= {f"dev_p_at_{n}": 100 * float((found <= n).double().mean()) for n in (1, 5, 10)}
+            gold_ranks = ranks(x[sources], z, gold, bias=csls_bias(self.directions[0].penalty)).double()
+            figures |= {"dev": float((1 / gold_ranks).mean())}
+            figures |= {f"dev_p_at_{n}": 100 * float((gold_ranks <= n).double().mean()) for n in (1, 5, 10)}
         return figures
 
     def losses(self, batch: Tensor) -> dict[str, Tensor]:
-        """The weighted losses of some pairs."""
+        """The weighted losses of a batch of pairs, by name."""
         weights = self.weights
         a, b = self.source.matrix(), self.target.matrix()
         parts = [
@@ -167,12 +169,12 @@ class RankingLearner:
         return losses
 
     def order(self) -> Tensor:
-        """Pairs of one source word follow each other, so that a batch has few different wrong answers to map."""
+        """Random order of source words; the pairs of a word stay together, so a batch has fewer negatives to map."""
         words = self.directions[0].place
         return torch.randperm(int(words.max()) + 1, generator=self.generator).to(words)[words].argsort(stable=True)
 
     def carried(self) -> dict[str, Tensor]:
-        """The lists that penalties are computed from."""
+        """The lists of near words that penalties are computed from."""
         return {str(i): p.near for i, p in enumerate(self.tables.penalties) if p.near is not None}
 
     def carry(self, arrays: dict[str, Tensor]) -> None:
@@ -184,7 +186,7 @@ class RankingLearner:
             self.tables.penalties[int(i)].near = array.to(self.pairs.device)
 
     def mapping(self, context: ContextSettings) -> TowerMapping:
-        """The towers as they are now."""
+        """The mapping of the current parameters."""
         return TowerMapping(
             source_adapter=self.source.adapter.detach(),
             target_adapter=self.target.adapter.detach(),

@@ -1,4 +1,4 @@
-"""What RAPO gives back: both towers, with the words around every word."""
+"""The mapping that RAPO returns: both towers, with the neighbours of every word."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NEIGHBOURS = tuple(field.name for field in fields(Neighbourhoods))
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TowerMapping(Mapping, kind="towers"):
-    """x → unit(x + σ(x̄ W)) A, z → unit(z + σ(z̄ W')) B, with x̄ the mean of the words around x."""
+    """x → unit(x + σ(x̄ W)) A, z → unit(z + σ(z̄ W')) B, with x̄ the mean of x and its neighbours."""
 
     source_adapter: Tensor
     target_adapter: Tensor
@@ -35,32 +35,32 @@ class TowerMapping(Mapping, kind="towers"):
     context_cap: int | None
     source_context: Neighbourhoods | None = None
     target_context: Neighbourhoods | None = None
-    """The words around each word of the two tables that were aligned, so that they need not be searched again."""
+    """Neighbours in the two tables that were aligned; stored, so that they need not be searched again."""
 
     @property
     def context_settings(self) -> ContextSettings:
-        """Which words the contexts were made of."""
+        """The settings that the contexts were searched with."""
         return ContextSettings(tau_source=self.tau_source, tau_target=self.tau_target, cap=self.context_cap)
 
     def source(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
-        """Adapted by the source adapter, then projected."""
+        """unit(x + σ(x̄ W)) A."""
         context = self._context(rows, among, self.tau_source, self.source_context)
         return adapt(rows, context, self.source_adapter.to(rows), self.activation) @ self.source_projection.to(rows)
 
     def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
-        """Adapted by the target adapter, then projected."""
+        """unit(z + σ(z̄ W')) B."""
         context = self._context(rows, among, self.tau_target, self.target_context)
         return adapt(rows, context, self.target_adapter.to(rows), self.activation) @ self.target_projection.to(rows)
 
-    def _context(self, rows: Tensor, among: Tensor | None, tau: float, known: Neighbourhoods | None) -> Tensor:
+    def _context(self, rows: Tensor, among: Tensor | None, tau: float, stored: Neighbourhoods | None) -> Tensor:
         if self.activation == "none":
             return rows
-        if among is None and known is not None and known.belong_to(rows):
-            return known.means(rows)
+        if among is None and stored is not None and stored.belong_to(rows):
+            return stored.means(rows)
         return context_vectors(rows, tau, among=among, cap=self.context_cap)
 
     def arrays(self) -> dict[str, Tensor]:
-        """The four matrices, the settings as numbers, and the neighbours."""
+        """The four matrices, the settings as numbers, and the neighbours if they are stored."""
         settings = [list(SLOPES).index(self.activation), self.tau_source, self.tau_target, self.context_cap or 0]
         arrays = {name: getattr(self, name) for name in MATRICES}
         for side in ("source", "target"):
@@ -71,7 +71,7 @@ class TowerMapping(Mapping, kind="towers"):
 
     @classmethod
     def forms(cls, arrays: dict[str, Tensor]) -> Forms:
-        """Square matrices, four settings, and what is there of neighbours, all or nothing for each side."""
+        """Square matrices, four settings, and for each side either all arrays of its neighbours or none."""
         forms = {name: ArrayForm(("d", "d")) for name in MATRICES} | {"settings": ArrayForm((4,))}
         for side in ("source_context", "target_context"):
             if any(name.startswith(f"{side}.") for name in arrays):
@@ -86,7 +86,7 @@ class TowerMapping(Mapping, kind="towers"):
         """The inverse of `arrays`."""
         activation, tau_source, tau_target, cap = arrays["settings"].tolist()
         if activation not in range(len(SLOPES)) or not cap.is_integer() or not 0 <= cap < 2**31:
-            raise ValueError(f"the settings are {arrays['settings'].tolist()}, which no method has")
+            raise ValueError(f"the settings are {arrays['settings'].tolist()}, which are not settings of RAPO")
         source_context, target_context = (
             Neighbourhoods(*(arrays[f"{side}_context.{name}"] for name in NEIGHBOURS))
             if f"{side}_context.{NEIGHBOURS[0]}" in arrays

@@ -20,7 +20,7 @@ class LossWeights:
 
     ranking: float
     by_word: bool
-    """Whether each source word counts alike in L_r, however many translations it has, or each pair."""
+    """Whether all source words have the same weight in L_r, however many translations they have; else all pairs."""
     lambda_1: float
     distance: Distance
     lambda_2: float
@@ -29,10 +29,10 @@ class LossWeights:
 
 
 def ranking_loss(positive: Tensor, negative: Tensor, valid: Tensor, weight: Tensor) -> Tensor:
-    """L_r: weighted mean of −log σ(s⁺ − s⁻), Bayesian personalised ranking.
+    """L_r: weighted mean of −log σ(s⁺ − s⁻), Bayesian personalised ranking.  positive, weight: (b,), others: (b, k).
 
-    positive and weight: (b,), negative and valid: (b, k). Written as softplus(s⁻ − s⁺), which neither overflows nor
-    loses small differences. Only valid negatives count, and each pair as much as its weight, however many it has.
+    Computed as softplus(s⁻ − s⁺), which neither overflows nor loses small differences. Each pair is averaged over its
+    valid negatives, then weighted.
     """
     losses = functional.softplus(negative - positive[:, None])
     return (weight * (losses * valid).sum(1) / valid.sum(1).clamp_min(1)).mean()
@@ -41,16 +41,16 @@ def ranking_loss(positive: Tensor, negative: Tensor, valid: Tensor, weight: Tens
 def pair_loss(x: Tensor, z: Tensor, distance: Distance) -> Tensor:
     """L_m: mean distance of translation pairs.  x, z: (b, d).
 
-    The paper writes the Euclidean norm, the authors' program the squared error averaged over the dimensions.
+    The paper has the Euclidean norm; the authors' program has the squared error, averaged over the dimensions.
     """
     if distance == "squared":
         return functional.mse_loss(x, z)
-    # Rounding would give two equal rows a distance of 0, where the norm has no gradient.
+    # At distance 0 the norm has no gradient; the small constant gives it one.
     return ((x - z).square().sum(1) + 1e-12).sqrt().mean()
 
 
 def distance_from_start(parameters: list[Tensor], start: list[Tensor]) -> Tensor:
-    """L2: the sum of the norms ‖θ − θ₀‖, not squared. From a start of zeros it is the norm itself, as in the paper."""
+    """L2 = Σ ‖θ − θ₀‖, the norms not squared. With a start θ₀ of zeros this is the norm of the paper."""
     norms = [((p - q).square().sum() + 1e-12).sqrt() for p, q in zip(parameters, start, strict=True)]
     return torch.stack(norms).sum()
 

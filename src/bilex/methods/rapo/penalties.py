@@ -1,4 +1,4 @@
-"""CSLS penalties of whole tables (section 3.3), epoch after epoch, without a search of all words each time."""
+"""CSLS penalties of whole tables (section 3.3) in every epoch, without a full search each time."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ if TYPE_CHECKING:
     from bilex.search.blocks import Progress
     from bilex.search.lists import TopK
 
-WIDTH = 32
-"""Near queries kept for each key."""
-SAMPLE = 512
-"""Keys on which the kept lists are compared with a search."""
+LIST_SIZE = 32
+"""Nearest queries that are stored for each key."""
+SAMPLE_SIZE = 512
+"""Keys on which the error of the penalties is measured."""
 TOLERANCE = 1e-2
-"""Penalties may on average be too low by this much before all is searched anew."""
-LARGE = 50_000
-"""Rows of both tables from which on only clusters near to a key are searched first."""
-PROBES = 16
-"""So many of them."""
+"""Largest mean error; above it, the lists are searched again."""
+CLUSTER_SEARCH_ROWS = 50_000
+"""If both tables have at least this many rows, only the clusters nearest to a key are searched first."""
+CLUSTERS_PER_KEY = 16
+"""Clusters that are searched for each key."""
 
 
 class ApproximatePenalties:
-    """r of every key: the mean of its k largest cosines with the queries, from lists that are searched now and then.
+    """r(key), the mean of its k largest cosines with the queries, from stored lists of near queries.
 
-    While a model is trained the cosines change, and who is near whom hardly does. So the nearest queries of each key
-    are searched once and only their cosines are computed again. In large tables the search is not exact: it looks into
-    the clusters near to a key. A penalty can thus only be too low; by how much is measured on a sample each time, and
-    if that is too much, everything is searched again, at last in full.
+    During training the cosines change, but the nearest neighbours hardly do. So the nearest queries of each key are
+    searched once, and later only their cosines are computed again. In large tables the search itself is approximate: it
+    looks only into the clusters nearest to a key. A penalty can therefore only be too low. The error is measured on a
+    sample each time. If it is above the tolerance, the lists are searched again: first by clusters, then in full.
     """
 
-    def __init__(self, k: int, *, width: int = WIDTH, tolerance: float = TOLERANCE) -> None:
-        self.k, self.width, self.tolerance = k, max(k, width), tolerance
+    def __init__(self, k: int, *, list_size: int = LIST_SIZE, tolerance: float = TOLERANCE) -> None:
+        self.k, self.list_size, self.tolerance = k, max(k, list_size), tolerance
         self.near: Tensor | None = None
 
     def __call__(self, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> tuple[Tensor, float]:
-        """R of every key (m,), and the mean error that is left in it.  keys: (m, d), queries: (n, d), unit rows."""
-        ways = [self._from_lists] if self.near is not None else []
-        if min(len(keys), len(queries)) >= LARGE:
-            ways.append(self._probe)
-        for way in ways:
-            found = way(keys, queries)
-            error = self._error(found, keys, queries)
+        """R of every key (m,), and its mean error.  keys: (m, d), queries: (n, d), unit rows."""
+        approximations = [self._from_lists] if self.near is not None else []
+        if min(len(keys), len(queries)) >= CLUSTER_SEARCH_ROWS:
+            approximations.append(self._search_clusters)
+        for approximate in approximations:
+            penalty = approximate(keys, queries)
+            error = self._mean_error(penalty, keys, queries)
             if error <= self.tolerance:
-                return found, error
+                return penalty, error
         return self._search(keys, queries, progress), 0.0
 
     def _from_lists(self, keys: Tensor, queries: Tensor) -> Tensor:
         assert self.near is not None
         return local_mean(products(keys, queries, self.near), self.k)
 
-    def _probe(self, keys: Tensor, queries: Tensor) -> Tensor:
-        return self._listed(probe(keys, cluster(queries), self.width, probes=PROBES))
+    def _search_clusters(self, keys: Tensor, queries: Tensor) -> Tensor:
+        return self._store_lists(probe(keys, cluster(queries), self.list_size, probes=CLUSTERS_PER_KEY))
 
     def _search(self, keys: Tensor, queries: Tensor, progress: Progress | None) -> Tensor:
-        return self._listed(topk(keys, queries, self.width, warm_start=self.near, progress=progress))
+        return self._store_lists(topk(keys, queries, self.list_size, warm_start=self.near, progress=progress))
 
-    def _listed(self, found: TopK) -> Tensor:
-        self.near = found.indices.to(torch.int32)
-        return local_mean(found.values, self.k)
+    def _store_lists(self, nearest: TopK) -> Tensor:
+        self.near = nearest.indices.to(torch.int32)
+        return local_mean(nearest.values, self.k)
 
-    def _error(self, found: Tensor, keys: Tensor, queries: Tensor) -> float:
-        """By how much penalties are off, on average of a sample of them."""
-        some = torch.arange(0, len(keys), max(1, len(keys) // SAMPLE), device=keys.device)
-        exact = local_mean(topk(keys[some], queries, self.k).values, self.k)
-        return float((exact - found[some]).abs().mean())
+    def _mean_error(self, penalty: Tensor, keys: Tensor, queries: Tensor) -> float:
+        """Mean absolute error of the penalties, on a sample of the keys."""
+        sample = torch.arange(0, len(keys), max(1, len(keys) // SAMPLE_SIZE), device=keys.device)
+        exact = local_mean(topk(keys[sample], queries, self.k).values, self.k)
+        return float((exact - penalty[sample]).abs().mean())

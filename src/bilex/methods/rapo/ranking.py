@@ -1,4 +1,4 @@
-"""One language ranks the words of the other (section 3.3): penalties, negatives, losses of a batch."""
+"""Ranking in one direction (section 3.3): CSLS penalties, negatives, and the losses of a batch."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Negatives:
-    """How many wrong answers each source word is ranked against, and of what kind."""
+    """How many negatives each source word has, and how they are chosen."""
 
     hard: int
-    """K_h: the best-scored wrong answers, found at the start of each epoch."""
+    """K_h: hard negatives, the wrong words with the highest scores, searched at the start of each epoch."""
     random: int
-    """K_r: words drawn from the whole vocabulary."""
+    """K_r: random negatives, drawn from the whole vocabulary."""
     fresh: bool
-    """Whether random negatives are drawn for each source word; if not, a batch shares them."""
+    """Whether random negatives are drawn for each source word; else all pairs of a batch share them."""
     warm_up: int
-    """Epochs in which the hard negatives are random too."""
+    """First epochs, in which the hard negatives are drawn at random too."""
 
 
 class RankingDirection:
-    """Source words rank target words, or the reverse.
+    """For each source word, target words are ranked; or the reverse.
 
-    queries, keys: the towers of the language ranked for and of the language that is ranked; pairs: (p, 2) rows of them.
+    queries, keys: the towers of the two languages; pairs: (p, 2), a row of the queries and a row of the keys.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class RankingDirection:
         self.penalty = self.hard = torch.empty(0)
 
     def refresh(self, queries: Tensor, keys: Tensor, epoch: int, generator: Generator, progress: Progress) -> float:
-        """At the start of an epoch: r of every key over all queries, and the hard negatives of every word.
+        """At the start of an epoch: compute r of every key over all queries; search the hard negatives of every word.
 
         queries: (n, d), keys: (m, d), the mapped tables. Returns the mean error of r.
         """
@@ -74,16 +74,17 @@ class RankingDirection:
     def losses(
         self, batch: Tensor, a: Tensor, b: Tensor, weights: LossWeights, generator: Generator
     ) -> tuple[Tensor, Tensor]:
-        """L_r and L_m of some pairs, with the projections A of the queries and B of the keys. Each key is mapped once.
+        """L_r and L_m of a batch of pairs, with the projections A of the queries and B of the keys, (d, d) each.
 
-        x̃ A · z̃ B = x̃ A Bᵀ · z̃: an orthogonal B is applied to the few queries, and the many keys are only adapted.
+        x̃ A · z̃ B = x̃ A Bᵀ · z̃ for orthogonal B: so B is applied to the few queries, not to the many keys. A key that
+        several pairs of the batch have is mapped once.
         """
-        words, right = self.pairs[batch].T
+        words, translations = self.pairs[batch].T
         gold, fresh = self.gold[self.place[batch]], self.negatives.fresh
         random = self._random(generator, len(batch) if fresh else 1, self.negatives.random).expand(len(batch), -1)
         wrong = torch.cat([self.hard[self.place[batch]], random], 1)
         valid = (wrong >= 0) & ~is_gold(wrong, gold)
-        needed, where = torch.unique(torch.cat([right[:, None], wrong.clamp_min(0)], 1), return_inverse=True)
+        needed, where = torch.unique(torch.cat([translations[:, None], wrong.clamp_min(0)], 1), return_inverse=True)
         if self.keys.kind == "householder":
             x, z = self.queries.mapped(a @ b.T, words), self.keys.adapted(needed)
         else:

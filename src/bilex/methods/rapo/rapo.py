@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 class Rapo(Method):
     """Ranking loss over CSLS, an adapter for each word, orthogonal projections by reflections: RAPO.
 
-    Each word is moved by its neighbourhood, x̃ = unit(x + σ(x̄ W)), and projected by a product of reflections. The
-    scores 2 cos − r(x) − r(z) of translation pairs are trained to exceed those of hard and random negatives. The
-    towers start from a linear method (`start`), whose map they reproduce: its symmetric part goes into the adapters,
-    its orthogonal part into the reflections. `start=random` is the paper's.
+    x → unit(x + σ(x̄ W)) A,  x̄ the mean of x and its neighbours, A a product of reflections; target words alike, with
+    an adapter and a projection of their own. Training makes the CSLS score 2 cos(x, z) − r(x) − r(z) of translation
+    pairs larger than that of hard and random negatives.
+
+    Training starts from the map of a linear method (`start`): its symmetric part goes into the adapters, its orthogonal
+    part into the reflections. `start=random` is the start of the paper.
     """
 
     name = "rapo"
@@ -51,9 +53,10 @@ class Rapo(Method):
     warm_starts = True
     resumes = True
 
-    # The paper's (its Table 7), with its "none" for what is `linear` here; a start that is good already wants smaller
-    # steps and weights than it has. It does not search the number of reflections, and a start other than `random` needs
-    # all of them.
+    renamed: ClassVar[dict[str, str]] = {"go_on": "warm_start"}  # old name, which saved settings may still have
+
+    # That of the paper (Table 7; its activation "none" is `linear` here), with smaller learning rates and weights,
+    # since a linear start is already good. Reflections are not searched: a linear start needs all of them.
     search_space: ClassVar[SearchSpace] = {
         "hard": Range(64, 256, step=64),
         "random": Range(64, 256, step=64),
@@ -66,63 +69,62 @@ class Rapo(Method):
     }
 
     start: str = "geomm"
-    """What the towers are before they are trained: a linear method by name, or `random`."""
+    """Where training starts: the name of a linear method, or `random`."""
     activation: Activation = "linear"
-    """σ of the adapter; `none`: no adapter."""
+    """Activation σ of the adapter; `none`: no adapter."""
     projection: Projection = "householder"
     """`householder`: products of reflections; `linear`: unconstrained matrices."""
     orthogonality: float = 0.0
     """Weight of a soft penalty ‖A Aᵀ − I‖² on unconstrained projections."""
     reflections: int | None = None
-    """Reflections per language; none: as many as dimensions. A training that goes on (`go_on`) always has so many."""
+    """Reflections per language; none: as many as dimensions. With `warm_start` there are always as many."""
     tau_source: float = 0.9
-    """Words whose cosine with a source word is above this make up its context."""
+    """The context of a source word has all words with a cosine above this."""
     tau_target: float = 0.9
-    """Words whose cosine with a target word is above this make up its context."""
+    """The context of a target word has all words with a cosine above this."""
     context_cap: int | None = None
-    """At most so many words of context, the word itself included."""
+    """Largest number of words in a context, the word itself included."""
     hard: int = 64
     """Hard negatives per source word (K_h)."""
     random: int = 64
     """Random negatives (K_r)."""
     negatives: Literal["shared", "fresh"] = "shared"
-    """Whether random negatives are shared within a batch, or drawn afresh for each source word as in the paper."""
+    """Whether all pairs of a batch share their random negatives, or each source word has its own, as in the paper."""
     warm_up: int = 0
-    """Epochs in which the hard negatives are random too."""
+    """First epochs, in which the hard negatives are random too."""
     ranking: float = 1.0
     """Weight of the ranking loss L_r."""
     count: Literal["words", "pairs"] = "words"
-    """What counts alike in the ranking loss: each source word, however many translations it has, or each pair, as
-    in the paper."""
+    """What has the same weight in the ranking loss: all source words, however many translations they have, or all
+    pairs, as in the paper."""
     lambda_1: float = 0.0
-    """Weight of the distance of pairs L_m."""
+    """Weight of the distance between the words of a pair, L_m."""
     distance: Distance = "euclidean"
-    """What L_m is the mean of: the Euclidean distance, as in the paper, or the squared one over the dimension, as in
-    the authors' program."""
+    """Distance in L_m: Euclidean, as in the paper, or squared and divided by the dimension, as in the authors'
+    program."""
     lambda_2: float = 0.0
     """Weight of the distance from the start (L2)."""
     regularize: Literal["adapters", "all"] = "adapters"
-    """Parameters that the distance from the start is taken of: the adapters, as in the authors' program, or all, as
-    in the paper."""
+    """Parameters in L2: those of the adapters, as in the authors' program, or all, as in the paper."""
     two_way: bool = False
-    """Whether target words are ranked source words for as well."""
+    """Whether to train both directions: also rank source words for each target word."""
     epochs: int = 10
-    """Passes over the pairs, at most; dev chooses which one is kept."""
+    """Largest number of passes over the pairs; dev chooses the best epoch."""
     batch: int = 128
-    """Pairs in a step."""
+    """Pairs per step."""
     learning_rate: float = 5e-4
-    """Learning rate of Adam, to begin with."""
+    """Initial learning rate of Adam."""
     decay: bool = True
-    """Whether the learning rate falls in a straight line to 0 at the last epoch."""
+    """Whether the learning rate falls linearly to 0 at the last epoch."""
     patience: int = 5
-    """Training ends after so many epochs without a new best one on dev."""
+    """Early stopping: training ends after this many epochs without a new best one on dev."""
     smooth: int = 3
-    """The epoch is chosen by the mean dev MRR of so many epochs up to it."""
+    """Epochs in the moving average of the dev MRR, by which the best epoch is chosen."""
     refit: bool = True
-    """Whether to train once more on train and dev, for the number of epochs that dev has chosen."""
-    go_on: bool = True
-    """Whether training goes on from towers that are given to `fit`, or begins anew and uses only what they know of
-    neighbourhoods."""
+    """Whether to train once more on train and dev together, for the number of epochs that dev has chosen."""
+    warm_start: bool = True
+    """Whether to continue from the towers of an earlier training (in self-learning, of the round before). If not,
+    training starts as `start` says, and only the contexts of these towers are used again."""
     k: int = 10
     """Neighbours of CSLS."""
 
@@ -133,23 +135,27 @@ class Rapo(Method):
         self._needs_at_least(0, "orthogonality", "ranking", "lambda_1", "lambda_2")
         self._needs_unit_rows("contexts and scores are cosines")
         if self.start != "random" and get_method(self.start).warm_starts:
-            raise SettingsError(f"rapo: start={self.start} is no linear method; choose one, or random")
+            raise SettingsError(f"rapo: start={self.start} is not a linear method; choose a linear one, or random")
         if self.reflections is not None and self.start != "random":
             raise SettingsError(
                 f"rapo: start={self.start} needs all reflections; leave reflections out, or start=random"
             )
         if self.orthogonality and self.projection == "householder":
-            raise SettingsError("rapo: reflections are orthogonal as they are; leave orthogonality out")
+            raise SettingsError(
+                "rapo: reflections are always orthogonal; leave orthogonality out, or set projection=linear"
+            )
         if (self.ranking == 0 or self.hard + self.random == 0) and self.lambda_1 == 0:
-            raise SettingsError("rapo: without negatives, or without both losses, there is nothing to learn")
+            raise SettingsError(
+                "rapo: no loss is left to train on; set lambda_1 above 0, or ranking above 0 with negatives"
+            )
 
     @property
     def learns_dev(self) -> bool:
-        """With `refit`."""
+        """True with `refit`."""
         return self.refit
 
     def without_refit(self) -> Self:
-        """Without `refit`."""
+        """The same with `refit=False`."""
         return replace(self, refit=False)
 
     def fit(
@@ -164,12 +170,12 @@ class Rapo(Method):
         checkpoint: Checkpoint = NO_CHECKPOINT,
         warm: Mapping | None = None,
     ) -> TowerMapping:
-        """Train; choose the epoch on dev; train once more on all pairs for that long.
+        """Train and choose the best epoch on dev; then train on train and dev together, for that many epochs.
 
-        `warm`: towers that were trained before. Training goes on from them, or takes only their contexts (see `go_on`).
+        warm: trained towers, to continue from or to take the contexts of (see `warm_start`).
         """
-        state, beginning = checkpoint.load(trace), generator.get_state()
-        before, after = self._spans(trace, dev)
+        state, initial_rng = checkpoint.load(trace), generator.get_state()
+        choose_trace, refit_trace = self._spans(trace, dev)
         trained = warm if isinstance(warm, TowerMapping) else None
         tables = self._tables(x, z, trained, trace, resumed=state is not None)
         refitting, chosen = False, self.epochs
@@ -182,23 +188,31 @@ class Rapo(Method):
             stage: dict[str, Any] = {"stage": "choose"}
             schedule = self._schedule(pairs)
             chosen = train(
-                learner, schedule, generator=generator, trace=before, stage=stage, checkpoint=checkpoint, state=state
+                learner,
+                schedule,
+                generator=generator,
+                trace=choose_trace,
+                stage=stage,
+                checkpoint=checkpoint,
+                state=state,
             )
             if not self.refit:
                 return learner.mapping(self._context)
             with nullcontext() if state is None else state.unpacking():
                 self._report_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
-            generator.set_state(beginning)
-        everything = pairs if dev is None else torch.cat([pairs, dev])
-        learner = self._learner(tables, everything, None, trained, generator, trace)
-        schedule = replace(self._schedule(everything), epochs=chosen)
+            generator.set_state(initial_rng)
+        all_pairs = pairs if dev is None else torch.cat([pairs, dev])
+        learner = self._learner(tables, all_pairs, None, trained, generator, trace)
+        schedule = replace(self._schedule(all_pairs), epochs=chosen)
         stage = {"stage": "refit", "chosen": chosen}
-        train(learner, schedule, generator=generator, trace=after, stage=stage, checkpoint=checkpoint, state=state)
+        train(
+            learner, schedule, generator=generator, trace=refit_trace, stage=stage, checkpoint=checkpoint, state=state
+        )
         return learner.mapping(self._context)
 
     def _spans(self, trace: Trace, dev: Tensor | None) -> tuple[Trace, Trace]:
-        """For the training that chooses the epoch, and for the last one."""
+        """Traces for the training that chooses the epoch, and for the last training."""
         middle = 0.0 if dev is None else 0.5 if self.refit else 1.0
         return trace.span(0, middle), trace.span(middle, 1)
 
@@ -207,14 +221,14 @@ class Rapo(Method):
         return ContextSettings(tau_source=self.tau_source, tau_target=self.tau_target, cap=self.context_cap)
 
     def _tables(self, x: Tensor, z: Tensor, trained: TowerMapping | None, trace: Trace, *, resumed: bool) -> Tables:
-        """Both tables with their contexts; the time to find these is reported, unless a resumed run has reported it."""
+        """Both tables with their contexts. The time of the search is recorded once, not again in a resumed run."""
         started = time.perf_counter()
         context = None if self.activation == "none" else self._context
         penalties = tuple(ApproximatePenalties(self.k) for _ in range(2 if self.two_way else 1))
-        tables = Tables.prepare(x, z, context=context, known=trained, penalties=penalties, trace=trace)
-        known = (None, None) if trained is None else (trained.source_context, trained.target_context)
-        found = any(now is not before for now, before in zip(tables.neighbours, known, strict=True))
-        if found and not resumed:
+        tables = Tables.prepare(x, z, context=context, trained=trained, penalties=penalties, trace=trace)
+        stored = (None, None) if trained is None else (trained.source_context, trained.target_context)
+        searched = any(new is not old for new, old in zip(tables.neighbours, stored, strict=True))
+        if searched and not resumed:
             trace(stage="context", seconds=time.perf_counter() - started)
         return tables
 
@@ -245,23 +259,23 @@ class Rapo(Method):
     def _start(
         self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, generator: Generator
     ) -> Parameters:
-        """The parameters of the trained towers, random ones, or those that reproduce the map of a linear method."""
-        if trained is not None and self.go_on:
+        """Initial parameters: from trained towers, at random, or from the map of a linear method."""
+        if trained is not None and self.warm_start:
             return from_towers(trained, self.projection)
         if self.start == "random":
-            made = random_start(x.shape[1], self.reflections or x.shape[1], self.projection, generator)
-            return {name: array.to(x) for name, array in made.items()}
-        # The method has its default settings; the tables are normalized as those of this one.
+            parameters = random_start(x.shape[1], self.reflections or x.shape[1], self.projection, generator)
+            return {name: array.to(x) for name, array in parameters.items()}
+        # The linear method has its default settings, except that the tables are normalized as for RAPO.
         mapping = get_method(self.start).fit(x, z, pairs, dev=None, generator=generator, trace=Trace())
         if not isinstance(mapping, LinearMapping):
-            raise SettingsError(f"rapo: start={self.start} is no linear method; choose one, or random")
+            raise SettingsError(f"rapo: start={self.start} is not a linear method; choose a linear one, or random")
         return from_linear(mapping, self.activation, self.projection)
 
     def _report_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
-        """How well the chosen epoch translated the dev words, on which the last training trains as well."""
-        said = {r.get("epoch"): r for r in trace.records if r.get("stage") == "choose"}[chosen]
-        figures = {name: said.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
-        trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=said["dev"])
+        """Record how well the chosen epoch translates the dev words, before the last training trains on them too."""
+        record = {r.get("epoch"): r for r in trace.records if r.get("stage") == "choose"}[chosen]
+        figures = {name: record.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
+        trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=record["dev"])
 
     def _loss_weights(self) -> LossWeights:
         return LossWeights(

@@ -25,54 +25,55 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RapoSemi(SelfLearning):
-    """RAPO, then RAPO again with the surest of the pairs it has found itself: RAPO-semi.
+    """RAPO, then RAPO again on the most confident of the pairs it has found: RAPO-semi.
 
-    A dictionary too small for RAPO is made larger first, by self-learning with a linear map.
+    A dictionary that is too small for RAPO is enlarged first, by self-learning with a linear map.
     """
 
     name = "rapo_semi"
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
 
-    base: Method = field(default_factory=lambda: Rapo(refit=False, go_on=False))
+    base: Method = field(default_factory=lambda: Rapo(refit=False, warm_start=False))
     rounds: int = 1
     induction: Induction = field(
         default_factory=lambda: Induction(candidates=40_000, confidence="margin", rank_penalty=0.04)
     )
     precision: float | None = 0.9
     few: int = 1500
-    """A dictionary of fewer source words than this is too small, and is made larger first."""
+    """A dictionary with fewer source words than this is enlarged first."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
-    """What makes a dictionary larger that is too small."""
+    """The method that enlarges a small dictionary."""
     linear_rounds: int = 5
-    """Rounds with GeoMM that follow on `initial`, each with more of the pairs than the one before."""
+    """Rounds of GeoMM after `initial`, each with more of the induced pairs than the round before."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "linear_rounds")
 
     def is_small(self, source_words: int) -> bool:
-        """Whether a dictionary with so many source words that have vectors is made larger first."""
+        """Whether a dictionary is enlarged first.  source_words: those that have vectors."""
         return source_words < self.few
 
     def share_before(self, pairs: Tensor) -> float:
-        """Making a dictionary larger takes about a third of the time."""
+        """Enlarging a dictionary takes about a third of the time."""
         return 0.3 if self.is_small(len(torch.unique(pairs[:, 0]))) else 0.0
 
     def first_pairs(self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
-        """The dictionary; if it is too small, with mutual neighbours under the linear map."""
+        """The dictionary; if it is small, enlarged by mutual neighbours under a linear map."""
         if not self.is_small(len(torch.unique(pairs[:, 0]))):
             return pairs
         mapping = self.initial.fit(x, z, pairs, generator=generator, trace=trace.span(0, 0.8))
-        progress = trace.span(0.8, 1).progress("linear rounds")
+        report = trace.span(0.8, 1).progress("linear rounds")
         for number in range(self.linear_rounds):
-            larger = self._enlarged(mapping, x, z, pairs, generator, grown=number / self.linear_rounds)
-            trace(linear_round=number, pairs=len(larger))
-            mapping = GeoMM().fit(x, z, larger, dev=None, trace=trace)
-            progress(number + 1, self.linear_rounds)
-        return self._enlarged(mapping, x, z, pairs, generator, grown=0)
+            enlarged = self._enlarge(mapping, x, z, pairs, generator, progress=number / self.linear_rounds)
+            trace(linear_round=number, pairs=len(enlarged))
+            mapping = GeoMM().fit(x, z, enlarged, dev=None, trace=trace)
+            report(number + 1, self.linear_rounds)
+        return self._enlarge(mapping, x, z, pairs, generator, progress=0)
 
-    def _enlarged(
-        self, mapping: LinearMapping, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, grown: float
+    def _enlarge(
+        self, mapping: LinearMapping, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, progress: float
     ) -> Tensor:
-        found = self.induction(unit(mapping.source(x)), unit(mapping.target(z)), generator)
-        return extend_dictionary(pairs, self.believed(found, None, grown=grown))
+        """The dictionary and the pairs selected under a linear map; progress: as in `select_pairs`."""
+        induced = self.induction(unit(mapping.source(x)), unit(mapping.target(z)), generator)
+        return extend_dictionary(pairs, self.select_pairs(induced, None, progress=progress))

@@ -10,9 +10,9 @@ from bilex.methods.rapo.rapo_semi import RapoSemi
 
 @dataclass(frozen=True, kw_only=True)
 class RapoUnsupervised(RapoSemi):
-    """RAPO on pairs that unsupervised VecMap has found, then rounds on its own; its paper calls this impossible.
+    """RAPO on pairs that unsupervised VecMap has found, then rounds of RAPO-semi; its paper calls this impossible.
 
-    The first maps are poorer than those that a dictionary gives, so that frequent words are preferred more.
+    The first maps are worse than maps from a dictionary. Therefore frequent words are preferred more strongly.
     """
 
     name = "rapo_unsupervised"

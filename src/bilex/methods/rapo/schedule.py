@@ -1,4 +1,4 @@
-"""The schedule: epochs with a falling learning rate, early stopping on dev, checkpoints that resume to the last bit."""
+"""Training loop: epochs with learning rate decay, early stopping on dev, and checkpoints that resume bit by bit."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 class Learner(Protocol):
-    """What is trained: knows its losses, and what has to be computed anew each epoch."""
+    """What is trained: its losses, and what has to be recomputed in each epoch."""
 
     parameters: dict[str, Tensor]
 
     def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
-        """At the start of an epoch: compute what is held constant in it; returns figures, `dev` to choose by if any.
+        """At the start of an epoch: compute what stays constant in it. Returns figures; the epoch is chosen by `dev`.
 
-        `last`: no epoch follows, and only the figures are of use.
+        last: no epoch follows, and only the figures are needed.
         """
 
     def order(self) -> Tensor:
         """The pair numbers in a new random order."""
 
     def losses(self, batch: Tensor) -> dict[str, Tensor]:
-        """Losses by name for a batch of pair numbers; their sum is minimized."""
+        """Losses by name, for a batch of pair numbers. Their sum is minimized."""
 
     def carried(self) -> dict[str, Tensor]:
-        """What is carried from epoch to epoch beside the parameters."""
+        """State that lasts from epoch to epoch, other than the parameters."""
 
     def carry(self, arrays: dict[str, Tensor]) -> None:
         """The inverse of `carried`."""
@@ -50,13 +50,13 @@ class Schedule:
     pairs: int
     epochs: int
     planned: int
-    """Epochs that the learning rate is planned for; training may end before them."""
+    """Epochs of the learning rate decay; training may end earlier."""
     batch: int
     learning_rate: float
     decay: bool
     patience: int
     smooth: int
-    """The epoch is chosen by the mean dev figure of this many epochs up to it: a single one is mostly noise."""
+    """Epochs in the moving average of the dev figure that chooses the epoch; a single figure is mostly noise."""
 
 
 def train(
@@ -69,9 +69,9 @@ def train(
     checkpoint: Checkpoint,
     state: State | None,
 ) -> int:
-    """Train, leave the learner with the parameters of the best epoch (the last, without dev), and say which it was.
+    """Train, and return the number of the best epoch; without dev, the last. The learner has its parameters then.
 
-    `stage` goes into every record and checkpoint. With `state`, a checkpoint of this stage, training goes on from it.
+    `stage` goes into every record and checkpoint. `state`, a checkpoint of this stage, resumes the training.
     """
     run = _Run(learner, schedule, generator)
     if state is not None:
@@ -91,14 +91,14 @@ def train(
 
 
 def _label(epoch: int, schedule: Schedule, stage: dict[str, Value]) -> str:
-    """For a progress display; the last training, on all words, does not end early."""
+    """Label of the progress display. The last training, on train and dev, has no early stopping."""
     if stage.get("stage") == "refit":
         return f"last training, epoch {epoch} of {schedule.epochs}"
     return f"epoch {epoch} of at most {schedule.epochs}"
 
 
 class _Run:
-    """All that changes while training."""
+    """The state of a training: everything that changes."""
 
     def __init__(self, learner: Learner, schedule: Schedule, generator: Generator) -> None:
         self.learner, self.schedule, self.generator = learner, schedule, generator
@@ -114,7 +114,7 @@ class _Run:
         return self.epoch >= self.schedule.epochs or self.epoch - self.best_epoch >= self.schedule.patience
 
     def choose(self, dev: float | None) -> None:
-        """Keep the parameters if they are the best so far; without a dev figure the last are."""
+        """Store the parameters if they are the best so far. Without a dev figure, the last are the best."""
         if dev is not None:
             self.history.append(dev)
             recent = self.history[-self.schedule.smooth :]
@@ -140,7 +140,7 @@ class _Run:
         self.epoch += 1
 
     def _set_rate(self, done: float) -> None:
-        """Falls in a straight line to 0 at the end of what was planned, where the schedule says so."""
+        """With `decay`, the learning rate falls linearly to 0 at the last planned epoch."""
         if self.schedule.decay:
             for group in self.optimizer.param_groups:
                 group["lr"] = self.schedule.learning_rate * (1 - done)
@@ -167,7 +167,7 @@ class _Run:
         """The inverse of `arrays` and `values`."""
         with state.unpacking():
             if any(state.values[name] != value for name, value in stage.items()):
-                raise ValueError("it is of another stage")
+                raise ValueError("it was saved in another stage of the training")
             self._check(state)
             arrays, values = state.arrays, dict(state.values)
             self.generator.set_state(arrays["generator"])
@@ -186,7 +186,7 @@ class _Run:
                     }
 
     def _check(self, state: State) -> None:
-        """ValueError unless these are arrays and values of a training of these parameters."""
+        """ValueError unless arrays and values fit these parameters."""
         check_type(state.values, Values)
         epochs = len(state.arrays["history"]) if "history" in state.arrays else 0
         forms = {"generator": ArrayForm.of(self.generator.get_state()), "history": ArrayForm((epochs,))}
@@ -198,13 +198,13 @@ class _Run:
                 forms |= {f"{prefix}step": ArrayForm(()), f"{prefix}exp_avg": like, f"{prefix}exp_avg_sq": like}
         check_arrays(state.arrays, forms)
         if any(array.min() < 0 for name, array in state.arrays.items() if name.endswith((".step", ".exp_avg_sq"))):
-            raise ValueError("the state of the optimizer has numbers below 0")
+            raise ValueError("the optimizer state has negative numbers where none can be")
         if min(state.values[name] for name in ("epoch", "best_epoch")) < 0:  # type: ignore[operator,type-var]
-            raise ValueError("the epochs are below 0")
+            raise ValueError("an epoch number is negative")
 
 
 class Values(TypedDict):
-    """Of a state."""
+    """Plain values of a saved state."""
 
     epoch: int
     best_epoch: int

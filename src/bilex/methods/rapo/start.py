@@ -1,4 +1,4 @@
-"""Where the training starts: from random parameters, from a linear map (by Theorem 1), or from trained towers."""
+"""Initial parameters: at random, from a linear map (by Theorem 1), or from trained towers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from bilex.methods.rapo.towers import Projection
 
 Parameters = dict[str, "Tensor"]
-"""By name: an adapter (d, d) and a projection, reflections (n, d) or a matrix (d, d), of source and target."""
+"""By name, for source and target: an adapter (d, d), and a projection, reflections (n, d) or a matrix (d, d)."""
 
 
 def from_linear(mapping: LinearMapping, activation: Activation, kind: Projection) -> Parameters:
-    """Parameters with which the towers do what a linear mapping does, where a word is its own context.
+    """M = P Q, P symmetric, Q orthogonal:  adapter W = (P − I) / σ'(0),  projection Q.  M: (d, d).
 
-    M = P Q: the symmetric part P goes into the adapter, as (P − I) / slope of σ at 0, the orthogonal part Q into the
-    projection. The linear adapter reproduces M exactly, up to its scale; tanh and the odd sigmoid nearly. Columns that
-    M lacks, where pairs are too few to determine them, are 0, and so is what P leaves of those directions.
+    For a word whose context is the word itself, x + x W = x P: the towers then do what the linear map M does. The
+    linear adapter reproduces M exactly, up to scale; tanh and the odd sigmoid approximately. By Theorem 1 of the paper,
+    d reflections are enough for any Q. If M has fewer columns, because few pairs do not determine all, the missing
+    columns are 0.
     """
     parameters = {}
     matrices = {"source": mapping.source_matrix, "target": mapping.target_matrix}
@@ -41,7 +42,7 @@ def from_linear(mapping: LinearMapping, activation: Activation, kind: Projection
 
 
 def from_towers(mapping: TowerMapping, kind: Projection) -> Parameters:
-    """Parameters with which the towers do what trained ones do."""
+    """The parameters of trained towers."""
     parameters = {"source_adapter": mapping.source_adapter, "target_adapter": mapping.target_adapter}
     for side, q in (("source", mapping.source_projection), ("target", mapping.target_projection)):
         parameters[f"{side}_projection"] = decompose(q, len(q)) if kind == "householder" else q
@@ -49,7 +50,7 @@ def from_towers(mapping: TowerMapping, kind: Projection) -> Parameters:
 
 
 def random_start(d: int, reflections: int, kind: Projection, generator: Generator) -> Parameters:
-    """The paper's start: adapters that do nothing yet, and random rotations."""
+    """The start of the paper: adapters of zeros, and random orthogonal projections."""
     parameters = {}
     for side in ("source", "target"):
         v = torch.randn(reflections, d, generator=generator)

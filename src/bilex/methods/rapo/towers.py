@@ -1,4 +1,4 @@
-"""A tower (sections 3.1 and 3.2): the words of one language, adapted by their contexts, then projected."""
+"""A tower (sections 3.1 and 3.2): adapter and projection of one language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Projection = Literal["householder", "linear"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tower:
-    """One language: its whole table, the context of every word, and the parameters that move it."""
+    """x → unit(x + σ(x̄ W)) A for the words of one language: its table, its context vectors and its parameters."""
 
     rows: Tensor
     context: Tensor
@@ -30,14 +30,14 @@ class Tower:
     activation: Activation
 
     def adapted(self, rows: Tensor | slice = slice(None)) -> Tensor:
-        """Words by row number, adapted: (n, d)."""
+        """x̃ = unit(x + σ(x̄ W)) of the words with these row numbers: (n, d)."""
         return adapt(self.rows[rows], self.context[rows], self.adapter, self.activation)
 
     def mapped(self, matrix: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:
-        """Words by row number, adapted and projected, of length 1: (n, d). Reflections leave the length as it is."""
+        """unit(x̃ A) of the words with these row numbers: (n, d). Reflections leave the length of x̃ at 1."""
         projected = self.adapted(rows) @ matrix
         return projected if self.kind == "householder" else unit(projected)
 
     def matrix(self) -> Tensor:
-        """The projection as one matrix."""
+        """The projection as one matrix A: (d, d)."""
         return compose(self.projection) if self.kind == "householder" else self.projection
