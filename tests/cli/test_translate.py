@@ -105,7 +105,7 @@ class TestTranslate:
         for words in ["-"], []:
             result = bilex("translate", run, *words, stdin="\n")
             assert (result.code, result.out) == (1, "")
-            assert result.err == "found no word on standard input; write a word on each line, or give it as WORD\n"
+            assert result.err == "found no word on standard input; write one word per line, or give it as WORD\n"
 
     def test_through_subwords(self, bilex, world, tmp_path, monkeypatch):
         table = dataclasses.replace(world.source, subwords=lambda word: world.source.rows[3].copy(), origin=None)
