@@ -120,7 +120,7 @@ def test_few_pairs(bilex, inputs, output, tmp_path):
     assert result.code == 0
     assert "warning: 5 source words are too few to learn 12 dimensions well" in result.err
     semi = bilex(*few, "--method", "procrustes_refinement", "--output", tmp_path / "semi")
-    assert "are few to learn" not in semi.err
+    assert "are too few to learn" not in semi.err
 
 
 def test_an_order_that_is_not_that_of_frequency(bilex, tmp_path, output):

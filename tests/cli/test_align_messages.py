@@ -80,9 +80,9 @@ class TestWarnings:
         pairs = [*self.capitalized(world, number), *world.train.pairs[number:]]
         expected = [
             f"{80 - number} of 80 pairs of the dictionary are in both tables as they are spelt; 80 are if letter case "
-            "is ignored: --fold-case"
+            "is ignored: use --fold-case"
         ]
-        said = [line for line in self.said(world, pairs) if "are few to learn" not in line]
+        said = [line for line in self.said(world, pairs) if "are too few to learn" not in line]
         assert said == (expected if warned else [])
         assert "--fold-case" not in "".join(self.said(world, pairs, fold_case=True))
 

@@ -249,7 +249,7 @@ class TestInduce:
         assert first in Lexicon.read(path).pairs
         assert sorted(p.name for p in run.iterdir() if p.name.startswith("corrections")) == ["corrections.sqlite"]
         both = ["--no-corrections", "--corrections", file]
-        assert "exclude each other" in refused("induce", run, *both, "--output", path, code=2)
+        assert "contradict each other" in refused("induce", run, *both, "--output", path, code=2)
 
     def test_what_is_given_is_never_dropped(self, bilex, run, world, tmp_path):
         for name, options in (("a", ["--mutual"]), ("b", ["--min-score", 9]), ("c", ["-n", 3]), ("d", [])):

@@ -49,7 +49,7 @@ def test_right_and_wrong_answers_are_so(report, world):
 
 
 def test_a_wrong_entry_of_the_dictionary_is_found(exact, monkeypatch):
-    monkeypatch.setattr("bilex.report.examples.FAR", 20)
+    monkeypatch.setattr("bilex.report.examples.DOUBTFUL_RANK", 20)
     source, target = exact.train.pairs[3]
     other = max(exact.train.pairs, key=lambda pair: abs(int(pair[1][1:]) - int(target[1:])))[1]
     train = Lexicon.from_pairs([*exact.train.pairs[:3], (source, other), *exact.train.pairs[4:]])

@@ -63,7 +63,7 @@ def test_a_spreadsheet_computes_nothing(study, invented, tmp_path):
 
 class TestPlots:
     def test_the_same_bytes_from_the_same_trials(self, study, invented, tmp_path):
-        search(study, Budget(trials=plots.ENOUGH), invented)
+        search(study, Budget(trials=plots.MIN_TRIALS), invented)
         drawn = plots.draw(tmp_path, study)
         assert [path.name for path in drawn] == ["history.svg", "importance.svg"]
         before = [path.read_bytes() for path in drawn]
@@ -75,7 +75,7 @@ class TestPlots:
         assert [path.name for path in plots.draw(tmp_path, study)] == ["history.svg"]
 
     def test_shares(self, study, invented):
-        search(study, Budget(trials=plots.ENOUGH), partial(invented, seconds=1.0))
+        search(study, Budget(trials=plots.MIN_TRIALS), partial(invented, seconds=1.0))
         found = plots.importances(study)
         assert set(found) == set(study.space.searched)
         assert sum(found.values()) == pytest.approx(1)

@@ -187,7 +187,7 @@ def _method_name(method: str | None, pairs: Path | None, *, unsupervised: bool) 
         return method
     if pairs is not None:
         raise click.UsageError(
-            "--unsupervised trains without a dictionary; leave out --train and --corrections, or leave out --unsupervised"
+            "--unsupervised trains without a dictionary; leave out --train and --corrections, or --unsupervised"
         )
     from bilex.methods.base import all_methods
 
