@@ -294,7 +294,7 @@ def test_a_dictionary_with_capitals_gets_advice(bilex, inputs, output, tmp_path)
     (tmp_path / "half.tsv").write_text("\n".join([*lines[:40], *(line.upper() for line in lines[40:])]))
     args = ["align", *inputs[:2], "--train", tmp_path / "half.tsv", "--fast", "--output", output]
     advice = "warning: 40 of 80 pairs of the dictionary are in both tables as they are spelt; 80 are if letter case is"
-    assert f"{advice} ignored: --fold-case\n" in bilex(*args).err
+    assert f"{advice} ignored: use --fold-case\n" in bilex(*args).err
     folded = bilex(*args, "--fold-case", "--force").err
     assert "warning" not in folded
     assert "learnt from 80 of 80 pairs" in folded

@@ -170,4 +170,6 @@ class TestQuality:
             "next: bilex evaluate my-run DICT, or bilex translate my-run WORD"
         )
         said = align_messages.quality(aligned(agreement=Agreement(words=4000, percent=93.7)), RUN)
-        assert "; of the pairs found among the 4,000 most frequent words 94 % agree with each other (90 is very" in said
+        assert (
+            "; of the pairs found among the 4,000 most frequent words 94 % agree with each other (90 % is very" in said
+        )

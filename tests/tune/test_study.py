@@ -84,7 +84,7 @@ def test_a_disk_that_fails_is_no_damage(study, monkeypatch):
     def fail(*_):
         raise PermissionError(13, "Permission denied", "study.journal")
 
-    monkeypatch.setattr("bilex.tune.study._cut_torn_line", fail)
+    monkeypatch.setattr("bilex.tune.study._remove_incomplete_line", fail)
     with pytest.raises(PermissionError):
         study()
 
@@ -166,7 +166,7 @@ class TestFolder:
     def test_no_search_folder(self, collected, tmp_path):
         (tmp_path / "mine").write_text("precious")
         with (
-            pytest.raises(AlignmentError, match="this is no search folder"),
+            pytest.raises(AlignmentError, match="this is not a search folder"),
             opened(tmp_path, collected("ridge"), Space.of("ridge", {}), kind="tpe"),
         ):
             pass
