@@ -127,5 +127,5 @@ def test_some_pairs_are_of_different_words_in_both_tables(world):
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
 def test_a_name_that_no_file_can_have(tmp_path, name):
-    with pytest.raises(SuiteError, match="there is no such file; correct its path in the suite"):
+    with pytest.raises(SuiteError, match="there is no such file; correct the path in the suite"):
         Input(kind="table", place="file", name=name, base=tmp_path).find()

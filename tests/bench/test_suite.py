@@ -71,7 +71,7 @@ def test_directions_can_be_those_of_another_suite(write):
     with pytest.raises(SuiteError, match=r"x\.toml: there is no such file; suites that come with bilex"):
         Suite.read(path)
     path = write(HEAD + 'directions_from = "two.toml"\n' + PROCRUSTES, "three.toml")
-    with pytest.raises(SuiteError, match=r"two\.toml has its directions from elsewhere"):
+    with pytest.raises(SuiteError, match=r"two\.toml takes its directions from another suite"):
         Suite.read(path)
 
 
@@ -88,7 +88,7 @@ def test_directions_can_be_those_of_another_suite(write):
         ("title = " + "9" * 5000, "cannot be read: .*digits.*; correct the file"),
         (HEAD + "systems = 3\n" + SAMPLE, "systems is 3; needed an array of tables"),
         (HEAD + "directions.x = 3\n" + PROCRUSTES, "direction x: is 3; needed a table"),
-        (HEAD + '[directions."a/b"]\nsample = "en-fr"\n' + PROCRUSTES, "direction a/b: its name goes into file names"),
+        (HEAD + '[directions."a/b"]\nsample = "en-fr"\n' + PROCRUSTES, "direction a/b: its name is used in file names"),
         (HEAD + "[directions.x]\nsample = 'en'\n" + PROCRUSTES, "sample = 'en'; needed two languages"),
         (HEAD + "[directions.x]\nsource = { file = 'a' }\n" + PROCRUSTES, "direction x: has no target"),
         (HEAD + FILES.replace("'x'", "'x', shared = 'en'"), "direction x: source: names 2 places"),
@@ -106,9 +106,9 @@ def test_directions_can_be_those_of_another_suite(write):
         (HEAD + SAMPLE + PROCRUSTES + "protocol = 'paper'\n", "but procrustes makes no choices on a dictionary"),
         (
             HEAD + SAMPLE + "[[systems]]\nmethod = 'rapo_semi'\nprotocol = 'paper'\n",
-            "rapo_semi always trains in the end",
+            "rapo_semi always trains on the dictionary of its choices",
         ),
-        (HEAD + SAMPLE + "[[systems]]\nmethod = 'adversarial'\npairs = [5]\n", "learns without a dictionary"),
+        (HEAD + SAMPLE + "[[systems]]\nmethod = 'adversarial'\npairs = [5]\n", "trains without a dictionary"),
         (HEAD + SAMPLE + PROCRUSTES + PROCRUSTES, "two systems have the label 'procrustes'"),
     ],
 )
