@@ -224,7 +224,7 @@ def test_a_process_that_is_killed_is_an_error(make_task, folder):
     thread.join()
     (cell,) = found
     assert cell.status == "error"
-    assert cell.error.startswith("the process was ended by signal 9 (SIGKILL), as it is when memory runs out")
+    assert cell.error.startswith("the process was ended by signal 9 (SIGKILL), as happens when memory runs out")
     assert not live.processes
 
 

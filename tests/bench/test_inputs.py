@@ -72,7 +72,7 @@ def test_a_table_that_has_changed_is_converted_again(write, world, tmp_path, sto
 def test_checksums_are_checked_where_they_are_given(write, tmp_path, store, name, kind):
     path = tmp_path / name
     store.prepare(given(path, kind=kind, sha256=sha256(path).upper()))
-    with pytest.raises(SuiteError, match=f"{name}: its SHA-256 is {sha256(path)}, the suite needs 00ff"):
+    with pytest.raises(SuiteError, match=f"{name}: its SHA-256 is {sha256(path)}, but the suite needs 00ff"):
         store.prepare(given(path, kind=kind, sha256="00ff"))
 
 
@@ -100,7 +100,7 @@ def test_files_of_muse_that_are_missing_can_be_fetched(tmp_path):
     places = [Path("wiki.en.vec"), Path("wiki.es.vec"), Path("en-es.0-5000.txt"), Path("en-es.5000-6500.txt")]
     for wanted, name in zip(direction.inputs(), places, strict=True):
         with pytest.raises(
-            SuiteError, match=f"muse/{name}: there is no such file; fetch them: bilex data fetch muse en-es"
+            SuiteError, match=f"muse/{name}: there is no such file; fetch it with bilex data fetch muse en-es"
         ):
             wanted.find()
         (tmp_path / "data" / "muse" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -127,5 +127,5 @@ def test_some_pairs_are_of_different_words_in_both_tables(world):
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
 def test_a_name_that_no_file_can_have(tmp_path, name):
-    with pytest.raises(SuiteError, match="there is no such file; correct its path in the suite"):
+    with pytest.raises(SuiteError, match="there is no such file; correct the path in the suite"):
         Input(kind="table", place="file", name=name, base=tmp_path).find()

@@ -118,7 +118,7 @@ def test_a_folder_of_another_suite_is_refused(small, folder, here, write):
 
 def test_nothing_is_begun_where_data_are_missing(small, folder, tmp_path):
     (tmp_path / "test.tsv").unlink()
-    with pytest.raises(SuiteError, match=r"test.tsv: there is no such file; correct its path in the suite"):
+    with pytest.raises(SuiteError, match=r"test.tsv: there is no such file; correct the path in the suite"):
         run(small, folder)
     assert not folder.exists()
 

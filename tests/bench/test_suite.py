@@ -71,7 +71,7 @@ def test_directions_can_be_those_of_another_suite(write):
     with pytest.raises(SuiteError, match=r"x\.toml: there is no such file; suites that come with bilex"):
         Suite.read(path)
     path = write(HEAD + 'directions_from = "two.toml"\n' + PROCRUSTES, "three.toml")
-    with pytest.raises(SuiteError, match=r"two\.toml has its directions from elsewhere"):
+    with pytest.raises(SuiteError, match=r"two\.toml takes its directions from another suite"):
         Suite.read(path)
 
 
@@ -84,17 +84,17 @@ def test_directions_can_be_those_of_another_suite(write):
         (HEAD + PROCRUSTES, "there are no directions"),
         (HEAD + SAMPLE, "there are no systems"),
         ("title = ", "cannot be read"),
-        ("title = " + "[" * 100_000, "cannot be read: .*recursion.*; correct it there"),
-        ("title = " + "9" * 5000, "cannot be read: .*digits.*; correct it there"),
+        ("title = " + "[" * 100_000, "cannot be read: .*recursion.*; correct the file"),
+        ("title = " + "9" * 5000, "cannot be read: .*digits.*; correct the file"),
         (HEAD + "systems = 3\n" + SAMPLE, "systems is 3; needed an array of tables"),
         (HEAD + "directions.x = 3\n" + PROCRUSTES, "direction x: is 3; needed a table"),
-        (HEAD + '[directions."a/b"]\nsample = "en-fr"\n' + PROCRUSTES, "direction a/b: its name goes into file names"),
+        (HEAD + '[directions."a/b"]\nsample = "en-fr"\n' + PROCRUSTES, "direction a/b: its name is used in file names"),
         (HEAD + "[directions.x]\nsample = 'en'\n" + PROCRUSTES, "sample = 'en'; needed two languages"),
         (HEAD + "[directions.x]\nsource = { file = 'a' }\n" + PROCRUSTES, "direction x: has no target"),
         (HEAD + FILES.replace("'x'", "'x', shared = 'en'"), "direction x: source: names 2 places"),
         (HEAD + FILES.replace("'test'", "'test', max_words = 3"), "direction x: test: has an unknown key 'max_words'"),
         (HEAD + FILES.replace("'x'", "'x', max_words = 0"), "max_words = 0; needed a whole number of at least 1"),
-        (HEAD + FILES + PROCRUSTES, "procrustes learns from a dictionary, and direction x has no train"),
+        (HEAD + FILES + PROCRUSTES, "procrustes trains on a dictionary, but direction x has no train"),
         (HEAD + SAMPLE + "[[systems]]\nmethod = 'procrustos'\n", "no method 'procrustos' .did you mean 'procrustes'"),
         (HEAD + SAMPLE + "[[systems]]\nlabel = 'x'\n", "a system: method is missing"),
         (HEAD + SAMPLE + PROCRUSTES + "settings = { k = 3 }\n", "system procrustes: .* has no setting 'k'"),
@@ -103,12 +103,12 @@ def test_directions_can_be_those_of_another_suite(write):
         (HEAD + SAMPLE + PROCRUSTES + "rng_seeds = [1, 1]\n", "needed a list of different whole numbers"),
         (HEAD + SAMPLE + PROCRUSTES + "pairs = [0]\n", "pairs = 0; needed at least 1"),
         (HEAD + SAMPLE + PROCRUSTES + "protocol = 'papers'\n", "protocol = 'papers'; needed one of honest, paper"),
-        (HEAD + SAMPLE + PROCRUSTES + "protocol = 'paper'\n", "procrustes chooses nothing on a dictionary"),
+        (HEAD + SAMPLE + PROCRUSTES + "protocol = 'paper'\n", "but procrustes makes no choices on a dictionary"),
         (
             HEAD + SAMPLE + "[[systems]]\nmethod = 'rapo_semi'\nprotocol = 'paper'\n",
-            "rapo_semi always trains in the end",
+            "rapo_semi always trains on the dictionary of its choices",
         ),
-        (HEAD + SAMPLE + "[[systems]]\nmethod = 'adversarial'\npairs = [5]\n", "learns without a dictionary"),
+        (HEAD + SAMPLE + "[[systems]]\nmethod = 'adversarial'\npairs = [5]\n", "trains without a dictionary"),
         (HEAD + SAMPLE + PROCRUSTES + PROCRUSTES, "two systems have the label 'procrustes'"),
     ],
 )

@@ -48,7 +48,7 @@ def test_writes_a_run_and_says_so(bilex, inputs, output, world, alignment):
 def test_fast_is_a_method_of_its_own(refused, inputs, output, tmp_path, monkeypatch, other):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "best.toml").write_text('method = "rapo"\n')
-    assert "--fast names a method; leave it out" in refused(
+    assert "--fast chooses the method; leave out --fast" in refused(
         "align", *inputs, "--fast", *other, "--output", output, code=2
     )
     assert not output.exists()
@@ -120,9 +120,9 @@ def test_few_pairs(bilex, inputs, output, tmp_path):
     few = ["align", *inputs[:2], "--train", tmp_path / "few.tsv"]
     result = bilex(*few, "--fast", "--output", output)
     assert result.code == 0
-    assert "warning: 5 source words are few to learn 12 dimensions from" in result.err
+    assert "warning: 5 source words are too few to learn 12 dimensions well" in result.err
     semi = bilex(*few, "--method", "procrustes_refinement", "--output", tmp_path / "semi")
-    assert "are few to learn" not in semi.err
+    assert "are too few to learn" not in semi.err
 
 
 def test_an_order_that_is_not_that_of_frequency(bilex, tmp_path, output):
@@ -201,7 +201,7 @@ class TestDefault:
 
     @pytest.mark.parametrize("more", [["--method", "rapo"], ["--unsupervised"], ["--settings", "best.toml"]], ids=str)
     def test_fast_names_a_method(self, refused, inputs, output, more):
-        assert "--fast names a method; leave it out" in refused(
+        assert "--fast chooses the method; leave out --fast" in refused(
             "align", *inputs, "--fast", *more, "--output", output, code=2
         )
 
@@ -296,7 +296,7 @@ def test_a_dictionary_with_capitals_gets_advice(bilex, inputs, output, tmp_path)
     (tmp_path / "half.tsv").write_text("\n".join([*lines[:40], *(line.upper() for line in lines[40:])]))
     args = ["align", *inputs[:2], "--train", tmp_path / "half.tsv", "--fast", "--output", output]
     advice = "warning: 40 of 80 pairs of the dictionary are in both tables as they are spelt; 80 are if letter case is"
-    assert f"{advice} ignored: --fold-case\n" in bilex(*args).err
+    assert f"{advice} ignored: use --fold-case\n" in bilex(*args).err
     folded = bilex(*args, "--fold-case", "--force").err
     assert "warning" not in folded
     assert "learnt from 80 of 80 pairs" in folded
@@ -495,7 +495,7 @@ class TestResumeInterrupted:
         assert not output.exists()
         result = bilex("align", *args, "--resume")
         assert result.code == 0
-        assert f"going on from {partial}" in result.err
+        assert f"continuing from {partial}" in result.err
         assert [path.name for path in tmp_path.iterdir()] == ["new"]
         assert bilex("align", *args[:-1], tmp_path / "whole").code == 0
         for name in ("mapping.safetensors", "train.tsv", "dev.tsv"):
@@ -528,7 +528,7 @@ class TestResumeInterrupted:
         args, partial = interrupted()
         before = contents(partial)
         monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
-        assert f"{partial} was left by a run that was interrupted: go on with --resume" in refused("align", *args)
+        assert f"{partial} is from a run that was interrupted; continue it with --resume" in refused("align", *args)
         assert contents(partial) == before
 
     def test_other_inputs_are_refused(self, refused, interrupted):
@@ -581,7 +581,7 @@ class TestInterruption:
         result = bilex("align", *args)
         command = shlex.join(["bilex", "align", *map(str, args), "--resume"])
         assert result.code == 130
-        assert result.err.endswith(f"bilex: interrupted; go on from epoch 2 with\n  {command}\n")
+        assert result.err.endswith(f"bilex: interrupted; to continue from epoch 2, run\n  {command}\n")
         assert sorted(path.name for path in output.with_name("new.partial").iterdir()) == [CHECKPOINT, "inputs.json"]
         again = bilex(*shlex.split(command)[1:])
         assert again.code == 0
@@ -593,7 +593,7 @@ class TestInterruption:
         stop_at(1, interrupt)
         result = bilex("align", *args, "--resume")
         assert result.err.count("--resume") == 1
-        assert "go on from epoch 2 with" in result.err
+        assert "to continue from epoch 2, run" in result.err
 
     @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
     @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
@@ -602,7 +602,7 @@ class TestInterruption:
         stop_at(4, lambda: os.kill(os.getpid(), getattr(signal, name)))
         result = bilex("align", *args)
         assert result.code == code
-        assert f"bilex: ended by {name}; go on from epoch 2 with\n  bilex align" in result.err
+        assert f"bilex: ended by {name}; to continue from epoch 2, run\n  bilex align" in result.err
         assert sorted(path.name for path in output.with_name("new.partial").iterdir()) == [CHECKPOINT, "inputs.json"]
         assert signal.getsignal(getattr(signal, name)) is before
 
@@ -611,7 +611,7 @@ class TestInterruption:
         monkeypatch.setattr(f"bilex.{during}", lambda *_, **__: interrupt())
         result = bilex("align", *inputs, "--method", "procrustes", "--output", output)
         assert (result.code, list(tmp_path.iterdir())) == (130, [])
-        assert result.err.endswith("bilex: interrupted; nothing was kept\n")
+        assert result.err.endswith("bilex: interrupted; no checkpoint was saved\n")
 
     @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
     def test_a_signal_that_is_ignored_stays_so(self, bilex, inputs, output, monkeypatch):
@@ -698,7 +698,7 @@ class TestRoom:
     def test_what_may_not_fit_is_said(self, bilex, inputs, output, monkeypatch):
         self.disk(monkeypatch, 30_000)
         said = bilex("align", *inputs, "--method", "procrustes", "--output", output).err
-        assert f"warning: {output} will take 0.02 MB, and checkpoints while it is made up to 0.03 MB more" in said
+        assert f"warning: {output} will take 0.02 MB, and its checkpoints up to 0.03 MB more during training" in said
 
     def test_a_checkpoint_that_cannot_be_written_does_not_end_the_training(
         self, bilex, inputs, output, tmp_path, monkeypatch

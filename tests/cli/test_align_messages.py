@@ -80,9 +80,9 @@ class TestWarnings:
         pairs = [*self.capitalized(world, number), *world.train.pairs[number:]]
         expected = [
             f"{80 - number} of 80 pairs of the dictionary are in both tables as they are spelt; 80 are if letter case "
-            "is ignored: --fold-case"
+            "is ignored: use --fold-case"
         ]
-        said = [line for line in self.said(world, pairs) if "are few to learn" not in line]
+        said = [line for line in self.said(world, pairs) if "are too few to learn" not in line]
         assert said == (expected if warned else [])
         assert "--fold-case" not in "".join(self.said(world, pairs, fold_case=True))
 
@@ -95,7 +95,7 @@ class TestWarnings:
     def test_fewer_words_than_dimensions(self, world):
         few = world.train.pairs[:11]
         (said,) = self.said(world, few)
-        assert said.startswith("11 source words are few to learn 12 dimensions from")
+        assert said.startswith("11 source words are too few to learn 12 dimensions well")
         assert self.said(world, few, method="procrustes_refinement") == []
 
     def test_no_dictionary(self, world):
@@ -130,7 +130,7 @@ class TestQuality:
             (
                 "before they were learnt",
                 {},
-                f"On 289 held-out dictionary words the first translation was right {SHARES}, before the last training "
+                f"On 289 held-out dictionary words the first translation was right {SHARES}, before the final training "
                 "learnt these words too",
             ),
             (
@@ -162,11 +162,14 @@ class TestQuality:
     @pytest.mark.parametrize(("words", "few"), [(29, True), (30, False)])
     def test_a_percentage_of_few_words_says_little(self, words, few):
         said = align_messages.quality(aligned(dataclasses.replace(FOUND, words=words)), RUN)
-        assert said.endswith(f"; so few words say little; {NEXT}") is few
+        assert said.endswith(f"; with so few words this is not reliable; {NEXT}") is few
 
     def test_where_no_word_can_tell(self):
         assert align_messages.quality(aligned(), RUN) == (
-            "No words were held out to measure it on; next: bilex evaluate my-run DICT, or bilex translate my-run WORD"
+            "No words were held out, so the accuracy is not known; "
+            "next: bilex evaluate my-run DICT, or bilex translate my-run WORD"
         )
         said = align_messages.quality(aligned(agreement=Agreement(words=4000, percent=93.7)), RUN)
-        assert "; of the pairs found among the 4,000 most frequent words 94 % agree with each other (90 is very" in said
+        assert (
+            "; of the pairs found among the 4,000 most frequent words 94 % agree with each other (90 % is very" in said
+        )

@@ -76,7 +76,7 @@ def test_list_runs_nothing(bilex, suite, tmp_path):
     assert [line.split()[-3:] for line in result.out.splitlines()] == [
         ["to", "run", "seed"], ["done", "no", "0"], ["-", "yes", "0"], ["-", "yes", "1"],
     ]  # fmt: skip
-    assert f"3 cells, 1 in {folder}; 2 to run" in result.err
+    assert f"3 cells, 1 with a result in {folder}; 2 to run" in result.err
 
 
 def test_list_tells_what_would_be_run_again(bilex, suite, tmp_path):
@@ -95,7 +95,7 @@ def test_list_tells_what_would_be_run_again(bilex, suite, tmp_path):
         table.unlink()
     assert [(cell["status"], cell["to_run"]) for cell in listed()] == [("done", None)]
     result = bilex("bench", "run", suite, "--output", folder, "--list")
-    assert "?: 1 results are known by their names only" in result.err
+    assert "?: 1 results could not be checked" in result.err
     assert list((tmp_path / "data" / "tables").iterdir()) == [], "listing converts nothing"
 
 
@@ -118,7 +118,7 @@ def test_errors_are_told_and_tried_again(bilex, suite, tmp_path, monkeypatch):
     result = bilex(*command)
     assert (result.code, result.out.split()) == (1, ["P@1", "s-t", "procrustes", "error"])
     assert "procrustes.s-t.0: error: no pairs" in result.err
-    assert "the same command tries them again" in result.err
+    assert "to run them again, use the same command" in result.err
     assert bilex(*command).code == 0
 
 
@@ -136,7 +136,7 @@ def test_the_results_go_where_one_would_look(bilex, suite, tmp_path, monkeypatch
         (["sample", "--directions", "en-f"], 1, "has no direction 'en-f' (did you mean 'en-fr'?); it has: "),
         (["sample", "--rng-seeds", "a"], 2, "needed whole numbers"),
         (["sample", "--jobs", "0"], 2, "0 is not in the range"),
-        (["muse-low", "--directions", "en-et"], 1, "fetch them: bilex data fetch muse en-et"),
+        (["muse-low", "--directions", "en-et"], 1, "fetch it with bilex data fetch muse en-et"),
     ],
 )
 def test_mistakes_are_told(refused, args, code, message, tmp_path, monkeypatch):

@@ -41,7 +41,7 @@ def test_fetch(bilex, mirror, tmp_path):
     assert "muse, dictionaries: licence CC BY-NC 4.0; Conneau" in result.err
     assert "muse, vectors: licence CC BY-SA 3.0; Bojanowski" in result.err
     assert (tmp_path / "data/muse/wiki.en.vec").read_bytes() == TABLE
-    assert bilex("data", "fetch", "muse", "en-es").out.count("there already") == 4
+    assert bilex("data", "fetch", "muse", "en-es").out.count("exists already") == 4
 
 
 def test_fetch_for_machines(bilex, mirror, tmp_path):
@@ -153,4 +153,4 @@ def test_nothing_heavy_is_imported():
 
 def test_half_a_minute_of_silence_ends_a_try(bilex):
     told = " ".join(bilex("data", "fetch", "--help").out.split())
-    assert "Silence, in seconds, that ends a try. [default: 30;" in told
+    assert "Seconds without data after which an attempt is given up. [default: 30;" in told

@@ -46,7 +46,7 @@ def test_missing_extras_have_their_line(monkeypatch):
 
 @pytest.mark.parametrize("broken", [lambda: 98.0, lambda: 1 / 0])
 def test_a_failed_check_is_1(bilex, monkeypatch, broken):
-    monkeypatch.setattr(doctor, "_rotation", broken)
+    monkeypatch.setattr(doctor, "_p_at_1_of_rotation", broken)
     result = bilex("doctor")
     assert result.code == 1
     assert "FAILED" in result.out

@@ -125,7 +125,7 @@ def test_serves_until_interrupted(explore, unfinished, run, some, request):
     unfinished(program.url)
     code, out, err = program.end(signal.SIGINT)
     assert (code, out) == (0, "")
-    assert "can be reached from other machines" in err
+    assert "other machines can reach" in err
     assert "Traceback" not in err
     assert program.url in err.splitlines(), "the address stands alone, so that it can be copied"
     assert (run / "corrections.sqlite").is_file()
@@ -134,10 +134,10 @@ def test_serves_until_interrupted(explore, unfinished, run, some, request):
 
 
 def test_what_to_do_with_decisions_that_are_kept_elsewhere(decided, tmp_path):
-    from bilex.cli.explore import _next
+    from bilex.cli.explore import _next_commands
 
     file = (decided / "corrections.sqlite").rename(tmp_path / "mine.sqlite")
-    lexicon, alignment = _next(file, decided)
+    lexicon, alignment = _next_commands(file, decided)
     assert lexicon.endswith(f"bilex induce {decided} --corrections {file} --output FILE")
     assert alignment.endswith(f"bilex align SOURCE TARGET --corrections {file} --train DICT --output NEW")
 

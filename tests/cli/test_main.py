@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from bilex.cli import COMMANDS
 from bilex.errors import BilexError
 from bilex.run.corrections import Corrections
 
-OUT_OF_MEMORY = "bilex: out of memory: read fewer words (--max-words), or use a machine with more\n"
+OUT_OF_MEMORY = "bilex: out of memory: read fewer words (--max-words), or use a machine with more memory\n"
 
 PYTHON = [sys.executable, "-c"]
 
@@ -345,3 +346,21 @@ class TestNamesThatAreNotUtf8:
         again = Alignment.load(tmp_path / "run")
         assert again.provenance["inputs"]["source"]["file"] == str(tmp_path.resolve() / "caf\\udce9.vec")
         assert again.train == world.train
+
+
+@pytest.mark.filterwarnings("default::FutureWarning")
+class TestWarnings:
+    def test_a_renamed_setting_is_one_plain_line(self, bilex, inputs, tmp_path):
+        before = warnings.showwarning
+        settings = ["--method", "self_learning", "--set", "induction.sure=0.2", "--set", "rounds=1"]
+        err = bilex("align", *inputs, *settings, "--output", tmp_path / "run").err
+        lines = [line for line in err.splitlines() if "sure" in line]
+        assert lines == [
+            "warning: method self_learning: induction: the setting sure is now called confidence; write confidence=..."
+        ]
+        assert "FutureWarning" not in err
+        assert warnings.showwarning is before
+
+    def test_other_warnings_are_left_to_python(self):
+        with pytest.warns(UserWarning, match="other"), cli._plain_warnings():
+            warnings.warn("other", stacklevel=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bilex import align
-from bilex.cli.prompt import Session, complete, converse
+from bilex.cli.prompt import Session, complete, run_prompt
 from bilex.cli.translate import _print, _print_at_prompt
 
 pty = pytest.importorskip("pty", reason="no terminals here")
@@ -27,7 +27,7 @@ def speak(alignment, *lines):
     def translate(word, n, direction):
         return alignment.translate([word], n, direction=direction)[0]
 
-    converse(Session(alignment, 2, "forward", translate, _print_at_prompt), read)
+    run_prompt(Session(alignment, 2, "forward", translate, _print_at_prompt), read)
     return prompts
 
 

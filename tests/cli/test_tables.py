@@ -41,15 +41,15 @@ def test_inspect_for_people(path):
 
 def test_inspect_a_file_in_order(path):
     path.write_bytes(b"a 1 2\n")
-    assert "In order" in run(inspect, path).stdout
+    assert "No problems" in run(inspect, path).stdout
 
 
 def test_inspect_a_table_that_is_of_no_use(path):
     """Every line is in order, but no two words differ."""
     path.write_text("".join(f"w{i} 1 2 3\n" for i in range(60)))
     shown = " ".join(run(inspect, path).stdout.split())
-    assert "In order" not in shown
-    assert "Doubtful: the table is of no use: all 60 rows have the same direction" in shown
+    assert "No problems" not in shown
+    assert "Suspicious: the table is of no use: all 60 rows have the same direction" in shown
     found = json.loads(run(inspect, path, "--json").stdout)
     assert (found["directions"]["all_same"], found["directions"]["repeated"]) == (True, 59)
 
@@ -57,7 +57,7 @@ def test_inspect_a_table_that_is_of_no_use(path):
 def test_inspect_tells_of_a_row_that_is_far_too_long(path):
     path.write_text("".join(f"w{i} {i + 1} {7 - i} 3\n" for i in range(6)) + "long 1e20 1 1\n")
     shown = " ".join(run(inspect, path).stdout.split())
-    assert "Doubtful: the table has a row 1.43e+19 times as long as the median (row 7, 'long')" in shown
+    assert "Suspicious: the table has a row 1.43e+19 times as long as the median (row 7, 'long')" in shown
 
 
 def test_inspect_for_machines(path):
@@ -120,7 +120,7 @@ def test_convert_says_that_subwords_are_lost(path, monkeypatch):
     table = EmbeddingTable.read(path)
     object.__setattr__(table, "subwords", lambda word: table.rows[0])
     monkeypatch.setattr(EmbeddingTable, "read", lambda *_, **__: table)
-    assert "subwords are not kept" in run(convert, path, path.with_name("o.npz")).stderr
+    assert "subwords are not written" in run(convert, path, path.with_name("o.npz")).stderr
 
 
 def test_importing_is_cheap():

@@ -105,7 +105,7 @@ class TestTranslate:
         for words in ["-"], []:
             result = bilex("translate", run, *words, stdin="\n")
             assert (result.code, result.out) == (1, "")
-            assert result.err == "found no word on standard input; write a word on each line, or give it as WORD\n"
+            assert result.err == "found no word on standard input; write one word per line, or give it as WORD\n"
 
     def test_through_subwords(self, bilex, world, tmp_path, monkeypatch):
         table = dataclasses.replace(world.source, subwords=lambda word: world.source.rows[3].copy(), origin=None)
@@ -249,7 +249,7 @@ class TestInduce:
         assert first in Lexicon.read(path).pairs
         assert sorted(p.name for p in run.iterdir() if p.name.startswith("corrections")) == ["corrections.sqlite"]
         both = ["--no-corrections", "--corrections", file]
-        assert "exclude each other" in refused("induce", run, *both, "--output", path, code=2)
+        assert "contradict each other" in refused("induce", run, *both, "--output", path, code=2)
 
     def test_what_is_given_is_never_dropped(self, bilex, run, world, tmp_path):
         for name, options in (("a", ["--mutual"]), ("b", ["--min-score", 9]), ("c", ["-n", 3]), ("d", [])):

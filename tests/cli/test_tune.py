@@ -50,7 +50,7 @@ def test_the_best_trial_is_shown_beside_the_defaults(bilex, args, monkeypatch, b
 
     monkeypatch.setattr("bilex.tune.search.run_trial", good_or_bad)
     shown = bilex("tune", *args).out.splitlines()
-    assert ("the defaults" in shown[0], "trial 2, the best" in shown[0]) == (True, best == 2)
+    assert ("the defaults" in shown[0], "best trial: 2" in shown[0]) == (True, best == 2)
     assert [line.split()[2:] for line in shown[-2:]] == (
         [["1.0000"], ["50.0"]] if best == 0 else [["0.2500", "1.0000"], ["12.5", "50.0"]]
     )
@@ -104,7 +104,7 @@ def test_trials_side_by_side(bilex, args, output, tmp_path, monkeypatch):
     monkeypatch.setattr("bilex.tune.trial_process.TrialProcess.run", run)
     result = bilex("tune", *args, "--jobs", 3)
     assert result.code == 0
-    assert "3 trials at a time" in result.err
+    assert "running 3 trials in parallel" in result.err
     assert not (output / "partial").exists()
     assert bilex("tune", *args[:-1], tmp_path / "other").code == 0
     assert trials(output) == trials(tmp_path / "other"), "the first eight are drawn at random, in batches or not"
@@ -140,7 +140,7 @@ def test_defaults_that_fail_leave_nothing(bilex, args, tmp_path):
 def test_an_output_that_exists_is_refused_before_any_work(refused, args, output, monkeypatch):
     output.mkdir()
     monkeypatch.setattr("bilex.table.EmbeddingTable.read", lambda *_, **__: pytest.fail("read a table"))
-    assert f"{output} exists already: go on with --resume" in refused("tune", *args)
+    assert f"{output} exists already; continue it with --resume" in refused("tune", *args)
 
 
 def test_without_the_extras(bilex, refused, args, output, monkeypatch):
@@ -155,7 +155,7 @@ def test_without_the_extras(bilex, refused, args, output, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     result = bilex("tune", *args)
     assert result.code == 0
-    assert "no pictures: drawing needs the package matplotlib" in result.err
+    assert "no plots were drawn: drawing needs the package matplotlib" in result.err
     assert not (output / "history.svg").exists()
 
 
@@ -183,7 +183,7 @@ class TestResume:
     def test_ends_like_one_that_was_not_interrupted(self, bilex, interrupted, output, tmp_path):
         result = bilex("tune", *interrupted, "--resume")
         assert result.code == 0
-        assert f"going on from {output}: 2 trials" in result.err
+        assert f"continuing from {output} with 2 trials" in result.err
         assert bilex("tune", *interrupted[:-1], tmp_path / "whole").code == 0
         assert trials(output) == trials(tmp_path / "whole")
         for name in ("best.toml", "history.svg"):

@@ -60,7 +60,7 @@ class TestCheckFree:
     def test_the_beginnings_of_one(self, places):
         begun(places[1])
         for force in (False, True):
-            with pytest.raises(AlignmentError, match="was left by a run that was interrupted: go on with --resume"):
+            with pytest.raises(AlignmentError, match="is from a run that was interrupted; continue it with --resume"):
                 unfinished.check_free(*places, resume=False, force=force)
             unfinished.check_free(*places, resume=True, force=force)
 
@@ -99,7 +99,7 @@ class TestCheckRoom:
         free = int(share * given.least_bytes)
         monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
         unfinished.check_room(places[0], given)
-        assert ("and checkpoints while it is made up to 0.03 MB more" in capsys.readouterr().err) is said
+        assert ("and its checkpoints up to 0.03 MB more during training" in capsys.readouterr().err) is said
 
     def test_what_does_not_fit(self, places, given, monkeypatch):
         monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=given.least_bytes - 1))
@@ -126,7 +126,7 @@ class TestCheckpoint:
             fail(places, given, ZeroDivisionError, epoch=1)
         with keep(places, given, resume=True) as checkpoint:
             assert checkpoint.load(Trace()).values == {"epoch": 1}
-        assert capsys.readouterr().err == f"going on from {places[1]}\n"
+        assert capsys.readouterr().err == f"continuing from {places[1]}\n"
 
     def test_that_of_other_inputs_is_refused(self, places, given, world):
         with pytest.raises(ZeroDivisionError):
@@ -139,9 +139,9 @@ class TestCheckpoint:
     @pytest.mark.parametrize(
         ("values", "said"),
         [
-            ({"epoch": 3}, "go on from epoch 3 with"),
-            ({"round": 1, "part.epoch": 4}, "go on from round 1, epoch 4 with"),
-            ({"stage": "x"}, "go on from .*run.partial with"),
+            ({"epoch": 3}, "to continue from epoch 3, run"),
+            ({"round": 1, "part.epoch": 4}, "to continue from round 1, epoch 4, run"),
+            ({"stage": "x"}, "to continue from .*run.partial, run"),
         ],
     )
     def test_an_interruption_says_from_where_it_goes_on(self, places, given, monkeypatch, values, said):
@@ -155,4 +155,4 @@ class TestCheckpoint:
     def test_an_interruption_before_that_says_that_nothing_is_kept(self, places, given):
         with pytest.raises(KeyboardInterrupt) as interrupted:
             fail(places, given, KeyboardInterrupt)
-        assert interrupted.value.__notes__ == ["nothing was kept"]
+        assert interrupted.value.__notes__ == ["no checkpoint was saved"]

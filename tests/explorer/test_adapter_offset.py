@@ -59,7 +59,7 @@ def test_on_the_page(alignment, tmp_path):
     explorer = Explorer(
         dataclasses.replace(alignment, mapping=mapping, _indexes={}), Corrections(tmp_path / "c.sqlite")
     )
-    told = views.personal_view(explorer, "source", 7)
+    told = views.offset_view(explorer, "source", 7)
     assert told["context_size"] == len(told["context"])
     assert all(near["word"] in explorer.table("source") for near in told["towards"] + told["away"])
     explorer.close()

@@ -15,7 +15,7 @@ def test_what_gathers_is_done_together():
         assert go.wait(60)
         return [item * 2 for item in items]
 
-    batches = Batches(work, most=3)
+    batches = Batches(work, max_batch=3)
     first = batches.submit("a", 1)
     assert busy.wait(60)
     others = [batches.submit(key, item) for key, item in [("a", 2), ("b", 3), ("a", 4), ("a", 5)]]

@@ -92,7 +92,7 @@ def test_other_methods_do_nothing(client, method):
 
 
 def test_large_requests_are_refused(client):
-    body = b'{"source": "' + b"a" * guard.LARGEST_BODY + b'"}'
+    body = b'{"source": "' + b"a" * guard.MAX_BODY_BYTES + b'"}'
     assert client.post("/api/decide", content=body).status_code == 413
     parts = (body[i : i + 1000] for i in range(0, len(body), 1000))
     assert client.post("/api/decide", content=parts).status_code == 413
@@ -101,7 +101,7 @@ def test_large_requests_are_refused(client):
 
 
 def test_requests_of_the_largest_size_are_taken(client):
-    body = b" " * (guard.LARGEST_BODY - 2) + b"{}"
+    body = b" " * (guard.MAX_BODY_BYTES - 2) + b"{}"
     for sent in (body, (body[i : i + 1000] for i in range(0, len(body), 1000))):
         answer = client.post("/api/decide", content=sent, headers={"content-type": "application/json"})
         assert answer.status_code == 422, "it was read, and found to be no decision"
@@ -111,7 +111,7 @@ def test_requests_of_the_largest_size_are_taken(client):
 
 def test_addresses_of_the_largest_size_are_taken(client):
     fixed = "side=source&text="
-    longest = f"/api/complete?{fixed}{'a' * (guard.LONGEST_QUERY - len(fixed))}"
+    longest = f"/api/complete?{fixed}{'a' * (guard.MAX_QUERY_BYTES - len(fixed))}"
     assert client.get(longest).status_code == 422, "it was read, and found to be too long a word"
     assert client.get(f"{longest}a").status_code == 414
 

@@ -23,12 +23,12 @@ def test_all_files_are_sent_and_no_others():
     ],
 )
 def test_kinds(name, kind):
-    assert static_files()[name].kind == kind
+    assert static_files()[name].media_type == kind
 
 
 def test_the_page_holds_the_token_once():
     sent = page("of-this-session")
-    assert sent.kind == "text/html; charset=utf-8"
+    assert sent.media_type == "text/html; charset=utf-8"
     assert sent.content.count(b"of-this-session") == 1
     assert b"{{" not in sent.content
 

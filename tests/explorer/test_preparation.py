@@ -86,9 +86,9 @@ def test_a_step_that_says_it_is_done_is_not_the_end(search):
     """Only when the last step has come back can what it found be used."""
     made = Preparation(search)
     made._finished = 1
-    made._tell(STEPS[1], 4, 4)
+    made._report(STEPS[1], 4, 4)
     assert (made.status()["share"], made.status()["done"]) == (0.999, False)
-    made._tell(STEPS[1], 0, 0)
+    made._report(STEPS[1], 0, 0)
     assert made.status()["share"] == 0.5
 
 

@@ -40,7 +40,7 @@ def serving():
         bound = server.listen("127.0.0.1", 0)
         place = bound.getsockname()
         made, started = server.make_server(app), threading.Event()
-        server._when_started(made, started.set)
+        server._call_after_startup(made, started.set)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [bound]}, daemon=True)
         thread.start()
         assert started.wait(60)
@@ -127,7 +127,7 @@ def test_a_request_that_has_arrived_may_take_longer(serving, monkeypatch):
 def test_connections_that_wait_keep_nobody_out(serving, monkeypatch):
     monkeypatch.setattr(protocol, "REQUEST_SECONDS", 3600)
     connect = serving()
-    slow = [connect(HALF["half a header"]) for _ in range(protocol.CONNECTIONS)]
+    slow = [connect(HALF["half a header"]) for _ in range(protocol.MAX_CONNECTIONS)]
     assert greeted(connect)
     more = [connect(HALF["half a body"]) for _ in range(20)]
     assert greeted(connect)

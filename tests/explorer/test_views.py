@@ -220,7 +220,7 @@ def test_personal(explorer, monkeypatch):
     found = {"size": 1 / 3, "along": 2 / 3, "turned": 100 / 3, "towards": [[4, 1 / 7]], "away": [[5, -1 / 7], [6, 0]]}
     asked = []
     monkeypatch.setattr(views, "personal", lambda *given: asked.append(given) or found | {"context": list(range(60))})
-    assert views.personal_view(explorer, "target", 3) == {
+    assert views.offset_view(explorer, "target", 3) == {
         "size": 0.33333,
         "along": 0.66667,
         "turned": 33.33333,
@@ -232,9 +232,9 @@ def test_personal(explorer, monkeypatch):
     mapping, side, row, table = asked[0]
     assert (mapping, side, row) == (explorer.alignment.mapping, "target", 3)
     assert torch.equal(table, explorer.alignment.normalized("target"))
-    assert views.personal_view(explorer, "target", None) is None
+    assert views.offset_view(explorer, "target", None) is None
     monkeypatch.setattr(views, "personal", lambda *_: None)
-    assert views.personal_view(explorer, "target", 3) is None
+    assert views.offset_view(explorer, "target", 3) is None
 
 
 def test_map(explorer):

@@ -15,7 +15,7 @@ from bilex.bench.runner import run
 from bilex.bench.suite import Suite
 from bilex.errors import ClusterError
 from bilex.fitting.inputs import collect
-from bilex.parallel.cluster import Work, _there, connected
+from bilex.parallel.cluster import Work, _local_file, connected
 from bilex.storage.files import sha256
 from bilex.tune.batches import Place
 from bilex.tune.search import Budget, search
@@ -187,12 +187,12 @@ def test_work_that_fails_tells_why(cluster):
     with connected(cluster.address) as found:
         ((_, error),) = found.run(json.loads, [Work(text="{", files={}, threads=1, device="cpu")])
     assert isinstance(error, ClusterError)
-    assert str(error).startswith("it failed where it was run: ")
+    assert str(error).startswith("it failed on the cluster: ")
 
 
 def test_room(cluster):
     with connected(cluster.address) as found:
-        while len(found._machines()) > 1:  # that one was lost before may not have been noticed yet
+        while len(found._nodes()) > 1:  # that one was lost before may not have been noticed yet
             time.sleep(0.1)
         assert (found.room(1), found.room(2), found.room(3)) == (2, 1, 0)
         with pytest.raises(ClusterError, match="no machine has more than 2 CPUs, and 3 were asked for"):
@@ -211,13 +211,13 @@ def test_a_machine_that_cannot_see_a_file_gets_it_once(tmp_path, monkeypatch):
     monkeypatch.setattr("bilex.parallel.cluster.import_ray", Store)
     (tmp_path / "z.vec").write_text("other contents")
     for path in (tmp_path / "nowhere.vec", tmp_path / "z.vec"):
-        assert _there("d1ce", path, "reference") == tmp_path / "data" / "tables" / "d1ce.vec"
+        assert _local_file("d1ce", path, "reference") == tmp_path / "data" / "tables" / "d1ce.vec"
     assert asked == ["reference"]
     own = sha256(tmp_path / "z.vec")
-    assert _there(own, tmp_path / "z.vec", "reference") == tmp_path / "z.vec"
+    assert _local_file(own, tmp_path / "z.vec", "reference") == tmp_path / "z.vec"
 
 
-def test_a_cluster_that_is_not_there():
+def test_a_cluster_that_is_not_local_file():
     with (
         pytest.raises(ClusterError, match=r"no Ray cluster at '127.0.0.1:1'.*ray start --head"),
         connected("127.0.0.1:1"),

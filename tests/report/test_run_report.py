@@ -49,7 +49,7 @@ def test_right_and_wrong_answers_are_so(report, world):
 
 
 def test_a_wrong_entry_of_the_dictionary_is_found(exact, monkeypatch):
-    monkeypatch.setattr("bilex.report.examples.FAR", 20)
+    monkeypatch.setattr("bilex.report.examples.DOUBTFUL_RANK", 20)
     source, target = exact.train.pairs[3]
     other = max(exact.train.pairs, key=lambda pair: abs(int(pair[1][1:]) - int(target[1:])))[1]
     train = Lexicon.from_pairs([*exact.train.pairs[:3], (source, other), *exact.train.pairs[4:]])
@@ -84,7 +84,7 @@ def test_words_that_were_trained_on_are_named(alignment, world):
 def test_the_dev_words_of_a_method_that_chooses_are_no_measure(world):
     made = align(world.source, world.target, world.train, method="geomm")
     said = make_run_report(made, world.test).sentences()
-    assert "no measure of the run" in said[2]
+    assert "do not measure the accuracy" in said[2]
     given = world.train.split(0.2, rng_seed=0)
     plain = align(world.source, world.target, given[0], dev=given[1], method="procrustes")
     assert not any("choices" in sentence for sentence in make_run_report(plain).sentences())

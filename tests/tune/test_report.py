@@ -32,9 +32,9 @@ def test_the_best_settings_make_the_method(study, invented, tmp_path):
 
 def test_what_is_said_of_the_defaults(study, invented):
     outcomes = [replace(outcome, ranks=(2, 2), mrr=0.5) for outcome in invented(study.ask(3))]
-    assert "No trial was better: these are the defaults." in report.comments(judge(outcomes), 3)
+    assert "No trial was better. These are the default settings." in report.comments(judge(outcomes), 3)
     outcomes[1] = replace(outcomes[1], ranks=(1, 3), mrr=2 / 3)
-    assert "which chance would make: these are the defaults." in report.comments(judge(outcomes), 3)[-1]
+    assert "These are the default settings." in report.comments(judge(outcomes), 3)[-1]
     outcomes[1] = replace(outcomes[1], ranks=(1, 1), mrr=1.0)
     assert report.comments(judge(outcomes), 3)[-1].startswith("Trial 1: MRR 1.0000")
     found = report.to_json("out", study.space, judge(outcomes), outcomes)
@@ -63,7 +63,7 @@ def test_a_spreadsheet_computes_nothing(study, invented, tmp_path):
 
 class TestPlots:
     def test_the_same_bytes_from_the_same_trials(self, study, invented, tmp_path):
-        search(study, Budget(trials=plots.ENOUGH), invented)
+        search(study, Budget(trials=plots.MIN_TRIALS), invented)
         drawn = plots.draw(tmp_path, study)
         assert [path.name for path in drawn] == ["history.svg", "importance.svg"]
         before = [path.read_bytes() for path in drawn]
@@ -75,7 +75,7 @@ class TestPlots:
         assert [path.name for path in plots.draw(tmp_path, study)] == ["history.svg"]
 
     def test_shares(self, study, invented):
-        search(study, Budget(trials=plots.ENOUGH), partial(invented, seconds=1.0))
+        search(study, Budget(trials=plots.MIN_TRIALS), partial(invented, seconds=1.0))
         found = plots.importances(study)
         assert set(found) == set(study.space.searched)
         assert sum(found.values()) == pytest.approx(1)

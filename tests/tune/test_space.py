@@ -63,9 +63,9 @@ def test_what_is_given_by_its_old_name_is_not_searched(monkeypatch):
 
 
 def test_refusals():
-    with pytest.raises(SettingsError, match=r"procrustes names no settings that are worth a search; these do: .*rapo"):
+    with pytest.raises(SettingsError, match=r"procrustes has no settings to search; these methods have: .*rapo"):
         Space.of("procrustes", {})
-    with pytest.raises(SettingsError, match=r"all settings of ridge that would be searched \(penalty\) are given"):
+    with pytest.raises(SettingsError, match=r"all settings of ridge that could be searched \(penalty\) are fixed"):
         Space.of("ridge", {"penalty": "3"})
     with pytest.raises(SettingsError, match="has no setting 'penaltie'"):
         Space.of("ridge", {"penaltie": "3"})

@@ -4,7 +4,7 @@ import pytest
 
 from bilex.errors import AlignmentError
 from bilex.tune.space import Space
-from bilex.tune.study import JOURNAL, PRUNING_AFTER, STARTUP, Study, opened
+from bilex.tune.study import JOURNAL, MIN_TRIALS_TO_PRUNE, STARTUP_TRIALS, Study, opened
 from bilex.tune.trial import Outcome
 
 
@@ -32,7 +32,7 @@ def test_the_defaults_come_first(study):
 
 @pytest.mark.parametrize("kind", ["tpe", "random"])
 def test_the_same_seed_gives_the_same_trials(study, invented, kind):
-    trials = STARTUP + 4
+    trials = STARTUP_TRIALS + 4
     one, same, other = (
         advance(study(kind=kind, rng_seed=rng_seed, file=file), invented, trials)
         for file, rng_seed in (("a", 0), ("b", 0), ("c", 1))
@@ -84,7 +84,7 @@ def test_a_disk_that_fails_is_no_damage(study, monkeypatch):
     def fail(*_):
         raise PermissionError(13, "Permission denied", "study.journal")
 
-    monkeypatch.setattr("bilex.tune.study._cut_torn_line", fail)
+    monkeypatch.setattr("bilex.tune.study._remove_incomplete_line", fail)
     with pytest.raises(PermissionError):
         study()
 
@@ -114,7 +114,7 @@ class TestBars:
         self.outcomes(one, (0.1, 0.5, 0.4), (0.2, 0.1), (0.3, 0.3, 0.9))
         assert one.ask(1)[0].pruning_thresholds == ()
         self.outcomes(one, (0.4, 0.6, 0.6), (0.5, 0.2, 0.7))
-        assert len(one.outcomes) >= PRUNING_AFTER
+        assert len(one.outcomes) >= MIN_TRIALS_TO_PRUNE
         assert one.ask(1)[0].pruning_thresholds == (0.3, 0.5, 0.6)
 
     def test_trials_that_were_ended_count_as_far_as_they_came(self, study):
@@ -166,7 +166,7 @@ class TestFolder:
     def test_no_search_folder(self, collected, tmp_path):
         (tmp_path / "mine").write_text("precious")
         with (
-            pytest.raises(AlignmentError, match="this is no search folder"),
+            pytest.raises(AlignmentError, match="this is not a search folder"),
             opened(tmp_path, collected("ridge"), Space.of("ridge", {}), kind="tpe"),
         ):
             pass

@@ -1,7 +1,7 @@
-"""One cell in a process of its own: `python -m bilex.bench.cell FOLDER`, its task as a line of JSON on standard input.
+"""The process of one cell: `python -m bilex.bench.cell FOLDER`, with its task as a line of JSON on standard input.
 
-So its peak memory is its own, and when it is killed nothing else is. It leaves FOLDER/result.json behind and keeps its
-checkpoints in FOLDER.
+A process per cell makes the peak memory that of the cell alone, and if one is killed, the others continue. It writes
+FOLDER/result.json, and its checkpoints to FOLDER.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def main() -> None:
 
 
 def run_task(task: Task, folder: Path) -> Cell:
-    """Align and evaluate; whatever goes wrong becomes a result, too. Checkpoints are kept in `folder`.
+    """Align and evaluate. An error becomes a result too. Checkpoints are saved in `folder`.
 
-    One that it went on from and that led to an error is dropped: the next run of the cell begins anew.
+    A checkpoint that the cell continued from is deleted after an error, so that its next run starts again.
     """
     trace, checkpoint, saved = Trace(), Checkpoint(folder), folder / CHECKPOINT
     resumed = saved.exists()
@@ -114,22 +114,22 @@ def _lexicon(file: Ready) -> Lexicon:
 
 
 def _check_same(file: Ready) -> None:
-    """The key, by which results are known, tells of the file as it was when the run began."""
+    """Refuse a file that changed since the run began: the key of the result is the hash of the old contents."""
     if sha256(file.path) != file.sha256:
         raise SuiteError(f"{file.label}: the file has changed since the run began; run the suite again")
 
 
 def _provenance(alignment: Alignment, task: Task) -> dict[str, Any]:
-    """Where it came from. Results are shared: files are named as in the suite, and words of dictionaries left out."""
-    found, names = dict(alignment.provenance), {side: file.label for side, file in task.files().items()}
-    names["dev"] = task.test.label if task.protocol == "paper" else "part of train"
+    """The provenance for a result that can be shared: files by their labels, and without dictionary words."""
+    found, labels = dict(alignment.provenance), {side: file.label for side, file in task.files().items()}
+    labels["dev"] = task.test.label if task.protocol == "paper" else "part of train"
     found["inputs"] = dict(found["inputs"])
     for side in ("source", "target", "train", "dev"):
         if (file := found["inputs"][side]) is not None and file["file"] is not None:
-            found["inputs"][side] = {**file, "file": names[side]}
+            found["inputs"][side] = {**file, "file": labels[side]}
     for side in ("train", "dev"):
         if (coverage := found[f"{side}_coverage"]) is not None:
-            found[f"{side}_coverage"] = {**_without_words(coverage), "name": names.get(side)}
+            found[f"{side}_coverage"] = {**_without_words(coverage), "name": labels.get(side)}
     return found
 
 
@@ -138,9 +138,9 @@ def _without_words(coverage: dict[str, Any]) -> dict[str, Any]:
 
 
 def peak_gigabytes() -> float | None:
-    """The most memory that this process has had, where the system tells."""
+    """Peak memory of this process; None where the system does not report it."""
     status = Path("/proc/self/status")
-    if status.exists():  # ru_maxrss would count what the parent had, too
+    if status.exists():  # ru_maxrss would include the memory of the parent
         lines = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
         return int(lines["VmHWM"].split()[0]) * 1024 / 1e9 if "VmHWM" in lines else None
     try:

@@ -1,4 +1,4 @@
-"""Cells on many machines: each does there what it would do here, and the driver writes the results."""
+"""Cells on a cluster: a node runs a cell like the local machine does, and the driver writes the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run_on_cluster(tasks: list[Task], address: str, *, jobs: int) -> Generator[tuple[Task, Cell]]:
-    """The results as they come. `local` starts Ray on this machine, with room for `jobs` cells."""
+    """The results, in order of completion. `local` starts Ray on this machine, with room for `jobs` cells."""
     with (
         connected(address, cpus=jobs * tasks[0].threads) as cluster,
         closing(cluster.run(run_on_node, [_work(task) for task in tasks])) as results,
@@ -29,13 +29,13 @@ def run_on_cluster(tasks: list[Task], address: str, *, jobs: int) -> Generator[t
 
 
 def run_on_node(text: str, paths: dict[str, Path]) -> Cell:
-    """What a machine does, its files being there: run the cell as the local run does."""
+    """Run a cell on a node of the cluster.  paths: of its files on the node, by hash."""
     from bilex.bench.process import run_process
 
     task = Task.from_json(text)
-    there = task.with_files({side: paths[ready.sha256] for side, ready in task.files().items()})
+    local_task = task.with_files({side: paths[ready.sha256] for side, ready in task.files().items()})
     with tempfile.TemporaryDirectory(prefix="bilex-") as folder:
-        return run_process(there, Path(folder) / task.name)
+        return run_process(local_task, Path(folder) / task.name)
 
 
 def _work(task: Task) -> Work:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _PARTS: dict[str, Kind] = {"source": "table", "target": "table", "train": "dictionary", "test": "dictionary"}
 _WHOLE = {"sample": ("train", "test"), "muse": ("0-5000", "5000-6500")}
-"""Places that have all of a language pair, and what they call its dictionaries."""
+"""Places with all files of a language pair, and the names of the train and test dictionaries there."""
 PLACES: tuple[Place, ...] = get_args(Place)
 
 
 def read_direction(name: str, given: TomlTable, base: Path) -> Direction:
-    """A direction from its table; paths are relative to `base`."""
+    """A direction from its TOML table. Paths are relative to `base`."""
     if slug(name) != name:
-        raise given.refusal("its name goes into file names; use letters, digits, - and _")
+        raise given.refusal("its name is used in file names; use only letters, digits, - and _")
     for place, dictionaries in _WHOLE.items():
         if place in given:
             return _read_whole(name, given.only(place, "max_words"), base, place, dictionaries)
@@ -30,14 +30,14 @@ def read_direction(name: str, given: TomlTable, base: Path) -> Direction:
 
 
 def _read_whole(name: str, given: TomlTable, base: Path, place: str, dictionaries: tuple[str, str]) -> Direction:
-    pair, cut = given.text(place), {key: value for key, value in given.values.items() if key != place}
+    pair, more = given.text(place), {key: value for key, value in given.values.items() if key != place}
     source, dash, target = pair.partition("-")
     if not (source and dash and target):
         raise given.refusal(f"{place} = {pair!r}; needed two languages, as en-fr")
     train, test = dictionaries
     parts = {
-        "source": {place: source, **cut},
-        "target": {place: target, **cut},
+        "source": {place: source, **more},
+        "target": {place: target, **more},
         "train": {place: f"{pair}.{train}"},
         "test": {place: f"{pair}.{test}"},
     }
@@ -47,7 +47,7 @@ def _read_whole(name: str, given: TomlTable, base: Path, place: str, dictionarie
 def _make(name: str, parts: dict[str, Any], given: TomlTable, base: Path, *, pair: str) -> Direction:
     for part in ("source", "target", "test"):
         if parts[part] is None:
-            raise given.refusal(f"has no {part}; needed source, target, test, and train unless nothing learns from it")
+            raise given.refusal(f"has no {part}; needed source, target, test, and train unless no system trains on it")
     inputs = {
         part: None
         if parts[part] is None

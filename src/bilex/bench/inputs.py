@@ -1,7 +1,7 @@
-"""The data that a suite names: found, checked, and made ready for cells to map into memory.
+"""The input files of a suite: find them, check them, and convert tables so that cells can map them into memory.
 
-A table that is in no native form is converted once and kept in the data folder, so that each cell opens it at once
-and cells side by side share its memory. What is kept may be deleted at any time.
+A table in another format is converted once and cached in the data folder. Every cell then opens it at once, and
+parallel cells share its memory. The cache may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Ready:
     label: str
     """How the suite names it."""
     comment: str | None = None
-    """What a comment begins with in a dictionary; the file may lie under another name where it is read."""
+    """The comment sign of a dictionary. It depends on the file name, which may be another one on a cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +49,14 @@ class Input:
     kind: Kind
     place: Place
     name: str
-    """The path of a file, which may hold ${VARIABLES}, or the name that it has in its place."""
+    """The path of a file, which may contain ${VARIABLES}, or its name in another place."""
     base: Path
     """The folder that paths are relative to."""
     max_words: int | None = None
     sha256: str | None = None
-    """What the hash of the file has to be, if it is known."""
+    """The expected hash of the file, if it is known."""
     pair: str = ""
-    """The direction it belongs to, to say how it is fetched."""
+    """The language pair, for the advice how to fetch the file."""
 
     @property
     def label(self) -> str:
@@ -65,7 +65,7 @@ class Input:
         return (self.name if self.place == "file" else f"{self.place} {self.name}") + cut
 
     def find(self) -> Path:
-        """Its file, which must be there."""
+        """The path of its file, which must exist."""
         path = self._path()
         if not is_file(path):
             raise SuiteError(f"{path}: there is no such file; {self._advice()}")
@@ -85,25 +85,25 @@ class Input:
 
     def _advice(self) -> str:
         return {
-            "file": "correct its path in the suite, or put it there",
+            "file": "correct the path in the suite, or put the file there",
             "sample": "the bundled languages are en, fr and fi, the pairs en-fr and en-fi",
             "shared": "set BILEX_SHARED to the folder that has data/unpack.py",
-            "muse": f"fetch them: bilex data fetch muse {self.pair}",
+            "muse": f"fetch it with bilex data fetch muse {self.pair}",
         }[self.place]
 
 
 @dataclass(frozen=True)
 class Store:
-    """Makes inputs ready, each once."""
+    """Prepares inputs, each one once."""
 
     folder: Path = field(default_factory=lambda: data_folder() / "tables")
-    """Where converted tables are kept."""
+    """Folder of the converted tables."""
     converts: bool = True
-    """Whether a table that is in no native form is converted, or refused."""
+    """Whether a table in another format is converted, or refused."""
     _ready: dict[Input, Ready] = field(default_factory=dict, repr=False)
 
     def prepare(self, wanted: Input) -> Ready:
-        """The file for cells to read: itself, or its native form."""
+        """The file for cells to read: the input itself, or the converted table."""
         if wanted not in self._ready:
             self._ready[wanted] = self._prepare(wanted)
         return self._ready[wanted]
@@ -118,21 +118,21 @@ class Store:
         native = self.folder / f"{path.name.split('.')[0]}-{_fingerprint(path, wanted)}{NATIVE}"
         if not native.is_file():
             if not self.converts:
-                raise SuiteError(f"{path}: not converted yet; run the suite")
+                raise SuiteError(f"{path}: not converted yet; bilex bench run converts it")
             if wanted.sha256 is not None:
                 check_sum(path, sha256(path), wanted.sha256)
             native.parent.mkdir(parents=True, exist_ok=True)
             table = _read_foreign(path, wanted)
-            require_disk_space(native, table.rows.nbytes, "the table in native form")
+            require_disk_space(native, table.rows.nbytes, "the converted table")
             table.write(native)
         return Ready(path=native, max_words=None, sha256=sha256(native), label=wanted.label)
 
 
 def check_sum(path: Path, found: str, needed: str | None) -> None:
-    """Refuse a file whose contents are not those that the suite was written for."""
+    """Refuse a file whose contents do not have the expected hash."""
     if needed is not None and found != needed.lower():
         raise SuiteError(
-            f"{path}: its SHA-256 is {found}, the suite needs {needed}; get the file again, or correct the suite"
+            f"{path}: its SHA-256 is {found}, but the suite needs {needed}; get the file again, or correct the suite"
         )
 
 
@@ -151,17 +151,17 @@ def expand(text: str) -> str:
 
 
 def some_pairs(train: Lexicon, source: EmbeddingTable, target: EmbeddingTable, count: int, rng_seed: int) -> Lexicon:
-    """So many pairs that are in both tables, of different source words, drawn by the seed."""
+    """A random sample of `count` pairs of different source words; both words of each pair have vectors."""
     usable = Lexicon.from_pairs(pair for pair in train if pair[0] in source and pair[1] in target)
     _, drawn = usable.split(count=count, rng_seed=rng_seed)
     return Lexicon.from_pairs((word, targets[0]) for word, targets in drawn.targets_of().items())
 
 
 def _fingerprint(path: Path, wanted: Input) -> str:
-    """Changes when the file does, without reading it: vectors can be gigabytes."""
+    """A hash that changes when the file changes. It does not read the file, which can have gigabytes."""
     state = path.stat()
-    told = (str(path.resolve()), state.st_size, state.st_mtime_ns, wanted.max_words, wanted.sha256)
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+    identity = (str(path.resolve()), state.st_size, state.st_mtime_ns, wanted.max_words, wanted.sha256)
+    return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
 
 
 def _read_foreign(path: Path, wanted: Input) -> EmbeddingTable:
@@ -172,7 +172,7 @@ def _read_foreign(path: Path, wanted: Input) -> EmbeddingTable:
 
 
 def _unpacker(script: Path) -> Any:
-    """The program that comes with the packed tables and knows how to open them."""
+    """The script that comes with the packed tables and opens them."""
     spec = importlib.util.spec_from_file_location("unpack", script)
     if spec is None or spec.loader is None or not script.is_file():
         raise SuiteError(f"{script}: there is no such file; set BILEX_SHARED to the folder that has data/unpack.py")

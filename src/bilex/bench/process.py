@@ -1,4 +1,4 @@
-"""Processes of cells: one started and waited for, and several side by side on this machine."""
+"""Processes of cells: run one, or several in parallel on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEY = "key"
 
 
 def run_side_by_side(tasks: list[Task], folder: Path, *, jobs: int) -> Generator[tuple[Task, Cell]]:
-    """The results as they come; each cell has a folder of its own in `folder`. Whoever stops asking ends them all."""
+    """The results, in order of completion. Each cell has its own subfolder. Closing the generator ends all cells."""
 
     def run(task: Task, live: Live) -> Cell:
         return run_process(task, folder / task.name, live)
@@ -33,7 +33,7 @@ def run_side_by_side(tasks: list[Task], folder: Path, *, jobs: int) -> Generator
 
 
 def run_process(task: Task, folder: Path, live: Live | None = None) -> Cell:
-    """Run a cell in a process of its own. One that leaves no result behind has one made that says how it ended."""
+    """Run a cell in its own process. If it writes no result, the result is an error that says how the process ended."""
     _make_folder(task, folder)
     ending = run_module("bilex.bench.cell", task.to_json(), folder, threads=task.threads, live=live)
     try:
@@ -43,7 +43,7 @@ def run_process(task: Task, folder: Path, live: Live | None = None) -> Cell:
 
 
 def _make_folder(task: Task, folder: Path) -> None:
-    """The folder of a cell; what is left in it by one with another key, or an old result, is of no use."""
+    """Make the folder of a cell. Files of a cell with another key and an old result are deleted."""
     key = folder / KEY
     if folder.exists() and not (key.is_file() and key.read_text(encoding="utf-8") == task.key):
         shutil.rmtree(folder)

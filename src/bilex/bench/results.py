@@ -1,8 +1,8 @@
 """The results of a suite: one JSON file for each cell, that is one system on one direction with one random seed.
 
-FOLDER/suite.json         the suite as it was run
+FOLDER/suite.json         the description of the suite
 FOLDER/cells/NAME.json    a result; the fields are those of `Cell`
-FOLDER/partial/NAME/      what a cell that is not finished needs to go on, and its log
+FOLDER/partial/NAME/      checkpoints and log of an unfinished cell
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STATUSES = ("done", "failed", "error")
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a result is the result of."""
+    """What was measured: the fields that a task and its result share."""
 
     suite: str
     system: str
@@ -36,11 +36,11 @@ class Measured:
     direction: str
     rng_seed: int
     pairs: int | None
-    """How many pairs of the train dictionary it was given; none: all of them."""
+    """Number of pairs of the train dictionary that were used; None means all."""
     protocol: str
-    """`honest`, or `paper`: choices were made on the test dictionary."""
+    """`honest`; or `paper`, where choices were made on the test dictionary."""
     key: str
-    """Hash over all that decides the result: resolved settings and contents of the files among them."""
+    """Hash of everything that decides the result, such as all settings and the contents of the files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +50,15 @@ class Cell(Measured):
     status: str
     error: str | None
     scores: dict[str, Any] | None
-    """What `Evaluation.to_json` gives."""
+    """The result of `Evaluation.to_json`."""
     ranks: tuple[int, ...]
     """Rank of the best gold target of each covered source of the test dictionary, in its order."""
     rows: tuple[int, ...]
     """Row of each of these sources in the source table."""
     words_sha256: str | None
-    """Hash of these sources; where it is equal, two results can be compared word by word."""
+    """Hash of these sources; two results with the same hash can be compared word by word."""
     seconds: float | None
-    """Of the fit; none if it was interrupted in between."""
+    """Seconds of the fit; None if it was interrupted and continued."""
     seconds_evaluation: float | None
     peak_gigabytes: float | None
     threads: int | None
@@ -80,10 +80,10 @@ def read(folder: str | PathLike[str]) -> list[Cell]:
     """All results in a folder, in order of their file names."""
     place = Path(folder) / "cells"
     if not place.is_dir():
-        raise ResultsError(f"{folder}: this is no folder of results (it has no cells/); make one with bilex bench run")
+        raise ResultsError(f"{folder}: this is not a folder of results (no cells/); make one with bilex bench run")
     found = [read_cell(path) for path in sorted(place.glob("*.json"))]
     if not found:
-        raise ResultsError(f"{place}: there are no results yet; go on with bilex bench run")
+        raise ResultsError(f"{place}: there are no results yet; make some with bilex bench run")
     return found
 
 
@@ -102,26 +102,28 @@ def cell_from_json(found: dict[str, Any], path: Path) -> Cell:
     if found["status"] not in STATUSES:
         raise ResultsError(f"{path}: status is {found['status']!r}; needed one of {', '.join(STATUSES)}")
     if found["status"] == "done" and not isinstance(found["scores"], dict):
-        raise ResultsError(f"{path}: damaged, it is done but has no scores; remove it and run the suite again")
+        raise ResultsError(
+            f"{path}: damaged, it has no scores although its status is done; remove it and run the suite again"
+        )
     known = {field.name: found[field.name] for field in fields(Cell)}
     return Cell(**{**known, **{name: tuple(known[name] or ()) for name in ("ranks", "rows", "trace")}})
 
 
 def write_cell(path: Path, cell: Cell) -> None:
-    """One result, whole or not at all."""
+    """Write one result atomically."""
     write_json(path, cell.to_json())
 
 
 def read_suite(folder: str | PathLike[str]) -> dict[str, Any]:
-    """The suite as it was run: name, title, notes, systems and directions in order."""
+    """The description of the suite: name, title, notes, systems and directions in order."""
     path = Path(folder) / "suite.json"
     if not path.is_file():
-        raise ResultsError(f"{folder}: this is no folder of results (no suite.json); make one with bilex bench run")
+        raise ResultsError(f"{folder}: this is not a folder of results (no suite.json); make one with bilex bench run")
     return _read_json(path)
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """A JSON file, whole or not at all, with a line for each key."""
+    """Write a JSON file atomically, with one line per key."""
     lines = ",\n".join(f" {to_json(key)}: {to_json(item)}" for key, item in value.items())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,5 +139,5 @@ def _read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ResultsError(f"{path}: cannot be read: {error}; remove it and run the suite again") from error
     if not isinstance(found, dict):
-        raise ResultsError(f"{path}: damaged, it holds no record; remove it and run the suite again")
+        raise ResultsError(f"{path}: damaged, it is not a JSON object; remove it and run the suite again")
     return found

@@ -1,4 +1,4 @@
-"""Run a suite: what is there already is not done again, and an interruption here loses at most an epoch."""
+"""Run a suite. Finished cells are not repeated, and an interruption loses at most one epoch."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 CELL_BYTES = 50_000
-"""A result takes less, as a rule."""
+"""Estimated upper bound of the size of a result."""
 
 
 class Progress(NamedTuple):
-    """How far a run has come, and the latest result."""
+    """The number of finished cells, and the latest result."""
 
     done: int
     all: int
@@ -47,10 +47,10 @@ def run(
     store: Store | None = None,
     tell: Callable[[Progress], None] | None = None,
 ) -> list[Cell]:
-    """Run all cells of a suite, or those given, and give back their results, old and new, in order.
+    """Run all cells of a suite, or the given ones, and return their results, old and new, in order.
 
-    `jobs` cells run side by side with `threads` each; with `cluster` (an address, or "local") they run on Ray, as many
-    as there is room for. A cell whose result is in the folder, done or failed and with the same key, is not run again.
+    `jobs` cells run in parallel with `threads` each. With `cluster` (an address, or "local") they run on Ray, as many
+    as it has room for. A cell is not run again if the folder has its result with the same key, done or failed.
     """
     for name, number in (("jobs", jobs), ("threads", threads)):
         if number < 1:
@@ -61,35 +61,35 @@ def run(
         from bilex.parallel.cluster import import_ray
 
         import_ray()
-    with exclusive_lock(place / LOCK_FILE):  # two would take each other's checkpoints
+    with exclusive_lock(place / LOCK_FILE):  # two runs would use the same checkpoints
         _write_suite(suite, place)
         store = store or Store()
         tasks = [Task.make(cell, store, threads=threads, device=device) for cell in wanted]
-        there = {task.name: cell for task in tasks if (cell := known(place, task.name, task.key)) is not None}
-        missing = [task for task in tasks if task.name not in there]
+        found = {task.name: cell for task in tasks if (cell := known(place, task.name, task.key)) is not None}
+        missing = [task for task in tasks if task.name not in found]
         require_disk_space(place, len(missing) * CELL_BYTES, f"{len(missing)} results")
         with closing(_results(missing, place, jobs=jobs, cluster=cluster)) as results:
             for task, cell in results:
-                _keep(place, task, cell)
-                there[task.name] = cell
+                _save(place, task, cell)
+                found[task.name] = cell
                 if tell is not None:
-                    tell(Progress(len(there), len(tasks), task.name, cell))
-    return [there[task.name] for task in tasks]
+                    tell(Progress(len(found), len(tasks), task.name, cell))
+    return [found[task.name] for task in tasks]
 
 
 def check_files(cells: Sequence[Planned]) -> None:
-    """Refuse to begin where data are missing."""
+    """Refuse to start if an input file is missing."""
     for direction in {cell.direction.name: cell.direction for cell in cells}.values():
         for wanted in direction.inputs():
             wanted.find()
 
 
 def known(folder: Path, name: str, key: str | None = None) -> Cell | None:
-    """The result of a cell that need not be run again, if it has the key."""
+    """The result of a cell; with `key` only if it has this key and need not be run again."""
     path = folder / "cells" / f"{name}.json"
     try:
         cell = read_cell(path) if path.is_file() else None
-    except ResultsError:  # damaged: it is made again
+    except ResultsError:  # a damaged result is computed again
         return None
     if cell is None or key is None:
         return cell
@@ -97,18 +97,18 @@ def known(folder: Path, name: str, key: str | None = None) -> Cell | None:
 
 
 def to_run(folder: Path, cell: Planned, store: Store) -> bool | None:
-    """Whether a run would do this cell; None if that cannot be said without its data, or not without converting them.
+    """Whether this cell has to be run; None if its data are missing or not converted, so that this is not known.
 
     store: one that does not convert.
     """
-    there = known(folder, cell.name)
-    if there is None or there.status == "error":
+    result = known(folder, cell.name)
+    if result is None or result.status == "error":
         return True
     try:
         key = Task.make(cell, store, threads=1, device="cpu").key
     except SuiteError:
         return None
-    return there.key != key
+    return result.key != key
 
 
 def _results(tasks: list[Task], folder: Path, *, jobs: int, cluster: str | None) -> Generator[tuple[Task, Cell]]:
@@ -119,8 +119,8 @@ def _results(tasks: list[Task], folder: Path, *, jobs: int, cluster: str | None)
     return run_on_cluster(tasks, cluster, jobs=jobs)
 
 
-def _keep(folder: Path, task: Task, cell: Cell) -> None:
-    """Write the result; what the cell needed to go on is needed no more, unless it has not come to an end."""
+def _save(folder: Path, task: Task, cell: Cell) -> None:
+    """Write the result, and delete the checkpoints unless the cell ended with an error."""
     write_cell(folder / "cells" / f"{task.name}.json", cell)
     if cell.status != "error":
         shutil.rmtree(folder / "partial" / task.name, ignore_errors=True)
@@ -128,5 +128,7 @@ def _keep(folder: Path, task: Task, cell: Cell) -> None:
 
 def _write_suite(suite: Suite, folder: Path) -> None:
     if (folder / "suite.json").is_file() and (name := read_suite(folder).get("name")) != suite.name:
-        raise SuiteError(f"{folder} has results of the suite {name}, this is {suite.name}; choose another folder")
+        raise SuiteError(
+            f"{folder} has results of the suite {name}, but this is the suite {suite.name}; choose another folder"
+        )
     write_json(folder / "suite.json", suite.describe())

@@ -1,4 +1,4 @@
-"""A suite: systems, the directions they are measured on, and the cells that come of it."""
+"""A suite: systems, the directions that they are measured on, and the resulting cells."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Protocol = Literal["honest", "paper"]
 
 @dataclass(frozen=True, kw_only=True)
 class Direction:
-    """Two tables, a dictionary to learn from and one to be tested on."""
+    """Two tables, a train dictionary and a test dictionary."""
 
     name: str
     source: Input
@@ -32,13 +32,13 @@ class Direction:
     test: Input
 
     def inputs(self) -> list[Input]:
-        """All that has to be there."""
+        """The input files."""
         return [part for part in (self.source, self.target, self.train, self.test) if part is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """A method with settings, and what it is measured with."""
+    """A method with its settings, directions, random seeds and protocol."""
 
     label: str
     method: str
@@ -49,24 +49,24 @@ class System:
     protocol: Protocol = "honest"
 
     def make(self) -> Method:
-        """The method. With the paper's protocol it must be able not to train on what it chooses by: the test."""
+        """The method. The paper's protocol makes choices on the test dictionary, so the method must not train on it."""
         method = get_method(self.method, self.settings)
         if self.protocol == "honest":
             return method
         method = method.without_refit()
         if not method.uses_dev:
-            found = "chooses nothing on a dictionary"
+            found = "makes no choices on a dictionary"
         elif method.learns_dev:
-            found = "always trains in the end on what it has chosen by"
+            found = "always trains on the dictionary of its choices in the end"
         else:
             return method
         raise SettingsError(
-            f"{self.label}: the paper's protocol chooses on the test dictionary and never trains on it; {method.name} "
-            f"{found}; use another method, such as rapo, or protocol honest"
+            f"{self.label}: the paper's protocol makes choices on the test dictionary and never trains on it, but "
+            f"{method.name} {found}; use another method, such as rapo, or protocol honest"
         )
 
     def describe(self) -> dict[str, Any]:
-        """In plain values."""
+        """The system in plain values."""
         names = ("label", "method", "settings", "pairs", "protocol")
         return {name: getattr(self, name) for name in names} | {
             "directions": list(self.directions),
@@ -76,7 +76,7 @@ class System:
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """A cell to be run: one system on one direction with one random seed."""
+    """A cell to run: one system on one direction with one random seed."""
 
     suite: str
     system: System
@@ -91,7 +91,7 @@ class Planned:
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """What is measured. Labels of systems and names of directions are unique."""
+    """The systems and directions to measure. Labels of systems and names of directions are unique."""
 
     name: str
     title: str
@@ -101,7 +101,7 @@ class Suite:
 
     @classmethod
     def read(cls, name: str | PathLike[str]) -> Suite:
-        """A suite that comes with bilex, by its name, or one of your own, by the path of its TOML file."""
+        """A suite that comes with bilex, by its name; or your own, by the path of its TOML file."""
         from bilex.bench.suite_file import read_suite
 
         return read_suite(name)
@@ -113,9 +113,9 @@ class Suite:
         directions: str | Iterable[str] | None = None,
         rng_seeds: Sequence[int] | None = None,
     ) -> list[Planned]:
-        """All cells, or those of some systems (by label; * and ? stand for anything) and directions.
+        """All cells, or those of some systems (by label, with the wildcards * and ?) and directions.
 
-        `rng_seeds` are taken in place of those that the suite names.
+        `rng_seeds` replace those of the suite.
         """
         chosen = self._systems(word_list(systems or (), "systems"))
         directions = word_list(directions or (), "directions")
@@ -136,7 +136,7 @@ class Suite:
         return [cell for *_, cell in sorted(found, key=lambda item: item[:3])]
 
     def describe(self) -> dict[str, Any]:
-        """In plain values, with all that a report needs."""
+        """The suite in plain values, with everything that a report needs."""
         return {
             "name": self.name,
             "title": self.title,
@@ -160,7 +160,7 @@ class Suite:
 
 
 def slug(label: str) -> str:
-    """A label as part of a file name."""
+    """A label in a form that can be part of a file name."""
     return re.sub(r"[^\w.=+-]+", "-", label).strip("-.") or "-"
 
 

@@ -1,4 +1,4 @@
-"""Suites as TOML files, with a clear refusal for each kind of mistake. docs/guides/benchmarks.md describes the file."""
+"""Read suites from TOML files, with a clear error for each kind of mistake; see docs/guides/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _load(path: Path) -> TomlTable:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        raise SuiteError(f"{path}: cannot be read: {error}; correct it there") from None
+        raise SuiteError(f"{path}: cannot be read: {error}; correct the file") from None
     table = TomlTable(path.name, "the suite", found)
     return table.only("title", "notes", "directions_from", "directions", "defaults", "systems")
 
@@ -71,10 +71,12 @@ def _read_directions(given: TomlTable, path: Path) -> dict[str, Direction]:
     directions: dict[str, Direction] = {}
     if "directions_from" in given:
         other = _locate(given.text("directions_from"), path.parent)
-        theirs = _load(other)
-        if "directions_from" in theirs:
-            raise given.refusal(f"directions_from: {other.name} has its directions from elsewhere; name that suite")
-        directions |= _read_directions(theirs, other)
+        other_suite = _load(other)
+        if "directions_from" in other_suite:
+            raise given.refusal(
+                f"directions_from: {other.name} takes its directions from another suite; name that suite"
+            )
+        directions |= _read_directions(other_suite, other)
     own = given.table("directions", "directions")
     for name, value in own.values.items():
         directions[name] = read_direction(name, own.of(value, f"direction {name}"), path.parent)
@@ -91,7 +93,7 @@ def _read_systems(given: TomlTable, directions: dict[str, Direction]) -> list[Sy
 
 
 def _read_system(own: TomlTable, defaults: TomlTable, directions: dict[str, Direction]) -> list[System]:
-    """The system, once for each number of pairs."""
+    """One system for each number of pairs."""
     method = own.text("method")
     label = own.text("label", method)
     own = replace(own, what=f"system {label}").only("label", "method", *_DEFAULTS)
@@ -121,26 +123,28 @@ def _setting(given: TomlTable, key: str, value: Any) -> str:
 
 
 def _finish(system: System, pairs: int | None, given: TomlTable, directions: dict[str, Direction]) -> System:
-    """The system with its full label, if its method and settings are good."""
+    """The system with its full label, after the check of its method and settings."""
     if pairs is not None and pairs < 1:
         raise given.refusal(f"pairs = {pairs}; needed at least 1")
-    marks = [] if pairs is None else [f"{pairs} pairs"]
-    marks += ["paper protocol"] if system.protocol == "paper" else []
+    suffixes = [] if pairs is None else [f"{pairs} pairs"]
+    suffixes += ["paper protocol"] if system.protocol == "paper" else []
     try:
         method = system.make()
     except SettingsError as error:
         raise given.refusal(str(error)) from None
     if pairs is not None and not method.needs_pairs:
-        raise given.refusal(f"pairs = {pairs}; {method.name} learns without a dictionary: leave pairs out")
-    if method.needs_pairs and (bare := [name for name in system.directions if directions[name].train is None]):
+        raise given.refusal(f"pairs = {pairs}; {method.name} trains without a dictionary; leave out pairs")
+    if method.needs_pairs and (without_train := [name for name in system.directions if directions[name].train is None]):
         raise given.refusal(
-            f"{method.name} learns from a dictionary, and direction {bare[0]} has no train; give it one"
+            f"{method.name} trains on a dictionary, but direction {without_train[0]} has no train; add it"
         )
-    return replace(system, label=", ".join([system.label, *marks]), pairs=pairs)
+    return replace(system, label=", ".join([system.label, *suffixes]), pairs=pairs)
 
 
 def _check_labels(given: TomlTable, systems: list[System]) -> None:
     counts = Counter(slug(system.label).casefold() for system in systems)
     for system in systems:
         if counts[slug(system.label).casefold()] > 1:
-            raise given.refusal(f"two systems have the label {system.label!r}, or nearly so; give each its own label")
+            raise given.refusal(
+                f"two systems have the label {system.label!r}, or nearly the same one; give each its own label"
+            )

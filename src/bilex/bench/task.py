@@ -1,4 +1,4 @@
-"""What the process of a cell has to know, as JSON: on this machine or on another one."""
+"""The task of a cell, as JSON for its process on this machine or on another one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIDES = ("source", "target", "train", "test")
 
 @dataclass(frozen=True, kw_only=True)
 class Task(Measured):
-    """A cell with the files it reads. `train` is None for a method that learns without a dictionary."""
+    """A cell with the files that it reads. `train` is None for a method that trains without a dictionary."""
 
     name: str
     threads: int
@@ -34,7 +34,7 @@ class Task(Measured):
 
     @classmethod
     def make(cls, cell: Planned, store: Store, *, threads: int, device: str) -> Task:
-        """The task of a cell; its data are made ready."""
+        """The task of a cell. The store prepares its input files."""
         system, direction = cell.system, cell.direction
         method = system.make()
         train = direction.train if method.needs_pairs else None
@@ -59,29 +59,29 @@ class Task(Measured):
         return replace(task, key=_key(task, method.describe(first_names=True)))
 
     def files(self) -> dict[str, Ready]:
-        """All files it reads, by what they are."""
+        """The files that it reads, by side."""
         found = {side: getattr(self, side) for side in SIDES}
         return {side: ready for side, ready in found.items() if ready is not None}
 
     def with_files(self, paths: dict[str, Path]) -> Task:
-        """The same task, its files elsewhere."""
+        """The same task with other paths of its files."""
         return replace(self, **{side: replace(ready, path=paths[side]) for side, ready in self.files().items()})  # type: ignore[arg-type]
 
     def to_json(self) -> str:
-        """One line."""
+        """The task as one line of JSON."""
         files = {side: {**asdict(ready), "path": str(ready.path)} for side, ready in self.files().items()}
         return to_json({**asdict(self), **files})
 
     @classmethod
     def from_json(cls, text: str) -> Task:
-        """The inverse."""
+        """The inverse of `to_json`."""
         found = from_json(text)
         ready = {side: found[side] and Ready(**{**found[side], "path": Path(found[side]["path"])}) for side in SIDES}
         return cls(**{**found, **ready})
 
     def result(self, status: str, error: str | None, **found: Any) -> Cell:
-        """A result of this task; what is not given was not come to."""
-        nothing: dict[str, Any] = {
+        """A result of this task; fields that are not given are empty."""
+        empty: dict[str, Any] = {
             "scores": None,
             "ranks": (),
             "rows": (),
@@ -94,21 +94,21 @@ class Task(Measured):
         }
         own = {field.name: getattr(self, field.name) for field in fields(Measured)} | {"threads": self.threads}
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
-        return Cell(status=status, error=self._named(error), made_at=made_at, **{**nothing, **own, **found})
+        return Cell(status=status, error=self._without_paths(error), made_at=made_at, **{**empty, **own, **found})
 
-    def _named(self, message: str | None) -> str | None:
-        """A message that names files as the suite does: results are shared, and paths are of this machine."""
+    def _without_paths(self, message: str | None) -> str | None:
+        """A message with the labels of files for their paths. Results are shared, but paths are of this machine."""
         for ready in self.files().values():
             message = message and message.replace(str(ready.path), ready.label)
         return message
 
 
 def _key(task: Task, settings: dict[str, Any]) -> str:
-    """Hash over all that decides the result. Where files lie, threads and the version of bilex are no part of it.
+    """Hash of everything that decides the result; paths, threads and the version of bilex do not count.
 
-    Settings are hashed by their first names, so that results are recognised after a setting has been renamed.
+    Settings are hashed by their first names, so that a result remains valid after a setting has been renamed.
     """
-    decides = {
+    parts = {
         "method": task.method,
         "settings": settings,
         "files": {side: (ready.sha256, ready.max_words) for side, ready in task.files().items()},
@@ -116,4 +116,4 @@ def _key(task: Task, settings: dict[str, Any]) -> str:
         "pairs": task.pairs,
         "protocol": task.protocol,
     }
-    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -22,28 +22,32 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("source", type=options.FilePath)
 @click.argument("target", type=options.FilePath)
-@click.option("--train", type=options.FilePath, help="Dictionary to learn from: lines of source and target word.")
+@click.option(
+    "--train", type=options.FilePath, help="Training dictionary: one source word and one target word per line."
+)
 @click.option(
     "--dev",
     type=options.FilePath,
-    help="Dictionary for a method's choices; by default a tenth of --train.",
+    help="Dictionary for choices during training, such as the best epoch.  [default: a tenth of --train]",
 )
 @click.option(
     "--corrections",
     type=click.Path(path_type=Path),
     metavar="RUN|FILE",
-    help="Learn from the decisions of `bilex explore` too; without --train, from those and the dictionary of RUN.",
+    help="Also train on the decisions made in `bilex explore`; without --train, use the dictionary of RUN too.",
 )
-@click.option("--identical", "spelling", flag_value="identical", help="Learn from words that both tables have, too.")
-@click.option("--numerals", "spelling", flag_value="numerals", help="The same, from numerals only.")
+@click.option(
+    "--identical", "spelling", flag_value="identical", help="Also train on words that are spelt alike in both tables."
+)
+@click.option("--numerals", "spelling", flag_value="numerals", help="The same, with numerals only.")
 @click.option(
     "--method",
     shell_complete=complete_method,
     help="See `bilex methods`.  [default: rapo; rapo_semi with a small dictionary, rapo_unsupervised without one]",
 )
-@click.option("--fast", is_flag=True, help="Learn in seconds, and less well: --method procrustes.")
+@click.option("--fast", is_flag=True, help="Train in seconds, with lower accuracy: --method procrustes.")
 @click.option(
-    "--unsupervised", is_flag=True, help="Learn without a dictionary: METHOD_unsupervised, by default rapo's."
+    "--unsupervised", is_flag=True, help="Train without a dictionary: METHOD_unsupervised.  [default method: rapo]"
 )
 @click.option("--rounds", type=click.IntRange(min=1), help="Rounds of self-learning; short for --set rounds=N.")
 @click.option(
@@ -65,11 +69,11 @@ if TYPE_CHECKING:
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with a RUN that was interrupted; if it is finished, do nothing. Its inputs must be the same.",
+    help="Continue a RUN that was interrupted. The inputs must be the same; if it is finished, nothing is done.",
 )
 @click.option("--output", "output", type=options.RunPath, required=True, metavar="RUN", help="Folder to write.")
-@click.option("--force", is_flag=True, help="Replace RUN if it exists, once the new one is complete.")
-@click.option("--verbose", is_flag=True, help="Print what the method says of each epoch or round, on stderr.")
+@click.option("--force", is_flag=True, help="Replace RUN if it exists, after the new one is complete.")
+@click.option("--verbose", is_flag=True, help="Print the figures of each epoch or round on stderr.")
 @options.fold_case
 @options.device
 @options.as_json
@@ -98,11 +102,11 @@ def align(
 ) -> None:
     """Map the word vectors in SOURCE and TARGET into one space, learnt from a dictionary, and write it to RUN.
 
-    The method is the best that your data allow, and may take minutes; before it begins, about how long is said. With
-    --fast it takes seconds. In the end it says how good it is on held-out words.
+    The default is the most accurate method for your data. It may take minutes, and the expected time is printed first.
+    With --fast it takes seconds. At the end, the accuracy on held-out words is printed.
 
-    The folder RUN has all that `bilex translate`, `induce`, `evaluate` and `export` need. While it is being made, rapo
-    and the methods of self-learning keep what they have learnt in RUN.partial, for --resume; others begin again.
+    The folder RUN contains everything that `bilex translate`, `induce`, `evaluate` and `export` need. During training,
+    rapo and the methods of self-learning save checkpoints in RUN.partial, for --resume; other methods start again.
     """
     given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
     unfinished.check_free(output, partial, resume=resume, force=force)
@@ -112,11 +116,13 @@ def align(
     from bilex.training.trace import Trace
 
     if fast and (method or unsupervised or settings_file):
-        raise click.UsageError("--fast names a method; leave it out, or --method, --unsupervised and --settings")
+        raise click.UsageError(
+            "--fast chooses the method; leave out --fast, or leave out --method, --unsupervised and --settings"
+        )
     name = _method_name(method, train or corrections, unsupervised=unsupervised)
     if settings_file is not None:
-        filed = _read_settings(settings_file, method, unsupervised=unsupervised)
-        name, given = filed.method, filed.settings | given
+        from_file = _read_settings(settings_file, method, unsupervised=unsupervised)
+        name, given = from_file.method, from_file.settings | given
     if name is None:
         check_settings(given, fast=fast, dictionary=bool(train or spelling or corrections))
     inputs = options.read_inputs(
@@ -176,12 +182,12 @@ def _to_json(
 
 
 def _method_name(method: str | None, pairs: Path | None, *, unsupervised: bool) -> str | None:
-    """The method that was named; none is left to be chosen by the data."""
+    """The method that was named; None if it is to be chosen by the data."""
     if not unsupervised:
         return method
     if pairs is not None:
         raise click.UsageError(
-            "--unsupervised learns without a dictionary; leave out --train and --corrections, or --unsupervised"
+            "--unsupervised trains without a dictionary; leave out --train and --corrections, or --unsupervised"
         )
     from bilex.methods.base import all_methods
 
@@ -191,14 +197,14 @@ def _method_name(method: str | None, pairs: Path | None, *, unsupervised: bool) 
 
 
 def _read_settings(path: Path, method: str | None, *, unsupervised: bool) -> MethodSettings:
-    """What the file holds, which must be for the method that was asked for, if one was."""
+    """The method and settings of the file. If a method is named too, it must be the same one."""
     from bilex.settings.file import read_settings
 
-    filed = read_settings(path)
-    if unsupervised or (method or filed.method).replace("-", "_") != filed.method.replace("-", "_"):
-        asked = "--unsupervised" if unsupervised else f"--method {method}"
-        raise click.UsageError(f"{path} is for method {filed.method}; leave out {asked}, or --settings")
-    return filed
+    found = read_settings(path)
+    if unsupervised or (method or found.method).replace("-", "_") != found.method.replace("-", "_"):
+        option = "--unsupervised" if unsupervised else f"--method {method}"
+        raise click.UsageError(f"{path} is for method {found.method}; leave out {option}, or --settings")
+    return found
 
 
 def _settings(texts: tuple[str, ...], rounds: int | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ import click
 
 from bilex.cli import options
 from bilex.cli.groups import SuggestingGroup
-from bilex.cli.interruption import telling, this_command
+from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.cli.parameters import as_options
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class BenchGroup(SuggestingGroup):
     """The group; `report` is imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of work."""
+        """The commands, in the order in which they are used."""
         return [*super().list_commands(ctx), "report"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -37,19 +37,21 @@ class BenchGroup(SuggestingGroup):
 
 @click.group(cls=BenchGroup)
 def bench() -> None:
-    """Measure systems on many language pairs, resumably, and report on them."""
+    """Run benchmarks on many language pairs, and report the results. An interrupted run can continue."""
 
 
 @bench.command()
 @click.argument("suite")
-@click.option("--output", type=options.RunPath, metavar="FOLDER", help="Results.  [default: bench-output/SUITE]")
-@click.option("--systems", multiple=True, metavar="LABEL", help="Only these; * stands for anything; repeatable.")
-@click.option("--directions", metavar="NAME,...", help="Only these.")
-@click.option("--rng-seeds", metavar="N,...", help="These instead of the suite's.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells side by side.")
+@click.option(
+    "--output", type=options.RunPath, metavar="FOLDER", help="Folder of the results.  [default: bench-output/SUITE]"
+)
+@click.option("--systems", multiple=True, metavar="LABEL", help="Only these systems; * matches any text; repeatable.")
+@click.option("--directions", metavar="NAME,...", help="Only these directions.")
+@click.option("--rng-seeds", metavar="N,...", help="These seeds instead of those of the suite.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells that run in parallel.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads for each cell.")
 @options.cluster
-@click.option("--list", "--dry-run", "only_list", is_flag=True, help="Say what would be run, and what is there.")
+@click.option("--list", "--dry-run", "only_list", is_flag=True, help="List the cells and their results; run nothing.")
 @options.device
 @options.as_json
 def run(
@@ -65,14 +67,14 @@ def run(
     device: str,
     as_json: bool,
 ) -> None:
-    """Run SUITE and keep a result for each cell, that is one system on one direction with one random seed.
+    """Run SUITE and save a result for each cell, that is one system on one direction with one random seed.
 
     \b
-    SUITE is a .toml file of your own, or one that comes with bilex:
+    SUITE is a .toml file of your own, or a suite that comes with bilex:
       sample, open, open-ablations, open-few, open-paper-protocol,
       open-sensitivity, muse-rich, muse-low
 
-    Cells that are in FOLDER already are not run again: after an interruption the same command goes on.
+    Cells whose results are in FOLDER already are not run again. After an interruption, the same command continues.
     """  # noqa: D301 (click keeps the lines of a paragraph after it)
     from bilex.bench.runner import run as run_suite
     from bilex.bench.suite import Suite
@@ -87,13 +89,13 @@ def run(
     if only_list:
         _print_list(cells, folder, as_json=as_json)
         return
-    with telling(lambda: f"finished cells are kept, and the same command goes on{this_command()}"):
+    with note_on_interruption(lambda: f"finished cells are saved; to continue, run the same command:{this_command()}"):
         results = run_suite(
-            chosen, folder, cells=cells, jobs=jobs, threads=threads, device=device, cluster=cluster, tell=_tell
+            chosen, folder, cells=cells, jobs=jobs, threads=threads, device=device, cluster=cluster, tell=_say_progress
         )
     _print_results(chosen, folder, list(zip(cells, results, strict=True)), as_json=as_json)
     if any(cell.status == "error" for cell in results):
-        options.say("some cells ended with an error; the same command tries them again")
+        options.say("some cells ended with an error; to run them again, use the same command")
         click.get_current_context().exit(1)
 
 
@@ -104,11 +106,11 @@ def _numbers(text: str) -> list[int]:
         raise click.BadParameter(f"found {text!r}; needed whole numbers, as 0,1,2", param_hint="--rng-seeds") from None
 
 
-def _tell(now: Progress) -> None:
-    options.say(f"{now.done}/{now.all}  {now.name}: {_told(now.cell)}")
+def _say_progress(now: Progress) -> None:
+    options.say(f"{now.done}/{now.all}  {now.name}: {_outcome(now.cell)}")
 
 
-def _told(cell: Cell) -> str:
+def _outcome(cell: Cell) -> str:
     if cell.scores is None:
         return f"{cell.status}: {as_options(cell.error or '')}"
     seconds = "" if cell.seconds is None else f" in {cell.seconds:.1f} s"
@@ -122,57 +124,58 @@ def _print_list(cells: list[Planned], folder: Path, *, as_json: bool) -> None:
     store = Store(converts=False)
     found = [(cell, known(folder, cell.name), to_run(folder, cell, store)) for cell in cells]
     if as_json:
-        options.print_json([{**_plain(cell, there), "to_run": again} for cell, there, again in found])
+        options.print_json([{**_to_json(cell, result), "to_run": needed} for cell, result, needed in found])
         return
-    told = {True: "yes", False: "no", None: "?"}
+    answers = {True: "yes", False: "no", None: "?"}
     rows = [
-        (cell.system.label, cell.direction.name, there.status if there else "-", told[again], cell.rng_seed)
-        for cell, there, again in found
+        (cell.system.label, cell.direction.name, result.status if result else "-", answers[needed], cell.rng_seed)
+        for cell, result, needed in found
     ]
-    options.print_table(["system", "direction", "there", "to run", "seed"], rows, left=4, fold=False)
-    counts = [sum(again is which for *_, again in found) for which in (True, None)]
-    options.say(f"{len(rows)} cells, {sum(there is not None for _, there, _ in found)} in {folder}; {counts[0]} to run")
-    if counts[1]:
+    options.print_table(["system", "direction", "result", "to run", "seed"], rows, left=4, fold=False)
+    to_do, unknown = (sum(needed is answer for *_, needed in found) for answer in (True, None))
+    results = sum(result is not None for _, result, _ in found)
+    options.say(f"{len(rows)} cells, {results} with a result in {folder}; {to_do} to run")
+    if unknown:
         options.say(
-            f"?: {counts[1]} results are known by their names only: their data are not there, or not converted yet; a "
-            "run does these cells again if they were made from other data or settings"
+            f"?: {unknown} results could not be checked, because their data are missing or not converted yet; "
+            "`bilex bench run` repeats those that were made from other data or settings"
         )
 
 
 def _print_results(suite: Suite, folder: Path, found: list[tuple[Planned, Cell]], *, as_json: bool) -> None:
     if as_json:
         options.print_json(
-            {"suite": suite.name, "folder": str(folder), "cells": [_plain(cell, there) for cell, there in found]}
+            {"suite": suite.name, "folder": str(folder), "cells": [_to_json(cell, result) for cell, result in found]}
         )
         return
-    places = [name for name in suite.directions if any(cell.direction.name == name for cell, _ in found)]
+    directions = [name for name in suite.directions if any(cell.direction.name == name for cell, _ in found)]
     labels = dict.fromkeys(system.label for system in suite.systems)
     rows = []
     for label in labels:
-        own = [(cell.direction.name, there) for cell, there in found if cell.system.label == label]
+        own = [(cell.direction.name, result) for cell, result in found if cell.system.label == label]
         if own:
-            rows.append((label, *(_entry([cell for name, cell in own if name == place]) for place in places)))
-    options.print_table(["P@1", *places], rows, fold=False)
+            rows.append((label, *(_entry([cell for name, cell in own if name == d]) for d in directions)))
+    options.print_table(["P@1", *directions], rows, fold=False)
     options.say(f"results in {folder}; next: bilex bench report {folder}")
 
 
 def _entry(cells: list[Cell]) -> str:
-    """The mean over seeds, and how many of them came to nothing."""
+    """The mean over the seeds, and how many of them have no scores."""
     scores = [cell.scores["p_at_1"] for cell in cells if cell.scores is not None]
     if not scores:
         return cells[0].status if cells else ""
-    lost = len(cells) - len(scores)
-    return f"{statistics.mean(scores):.2f}" + (f" ({lost} lost)" if lost else "")
+    failed = len(cells) - len(scores)
+    return f"{statistics.mean(scores):.2f}" + (f" ({failed} failed)" if failed else "")
 
 
-def _plain(cell: Planned, there: Cell | None) -> dict[str, Any]:
-    scores = there.scores if there is not None else None
+def _to_json(cell: Planned, result: Cell | None) -> dict[str, Any]:
+    scores = result.scores if result is not None else None
     return {
         "name": cell.name,
         "system": cell.system.label,
         "direction": cell.direction.name,
         "rng_seed": cell.rng_seed,
-        "status": None if there is None else there.status,
-        "error": None if there is None or there.error is None else as_options(there.error),
+        "status": None if result is None else result.status,
+        "error": None if result is None or result.error is None else as_options(result.error),
         "p_at_1": None if scores is None else scores["p_at_1"],
     }

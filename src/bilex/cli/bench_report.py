@@ -12,7 +12,7 @@ from bilex.io import standard
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Kept here so that the help need not import numpy; a test holds them equal to those of bilex.bench.
+# Repeated here so that --help need not import numpy; a test checks that they equal those of bilex.bench.
 FORMATS = ("markdown", "latex", "csv", "html", "svg")
 METRICS = (
     "p_at_1",
@@ -31,29 +31,31 @@ METRICS = (
 
 @click.command()
 @click.argument("folder", type=options.RunPath)
-@click.option("--output", type=options.RunPath, metavar="OUT", help="Folder to write to; without it, print.")
+@click.option(
+    "--output", type=options.RunPath, metavar="OUT", help="Folder to write to; without it, the report is printed."
+)
 @click.option(
     "--format",
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    help="Repeatable; html is one page with plots, svg the plots as files.  [default: markdown]",
+    help="html is one page with plots, svg the plots as files; repeatable.  [default: markdown]",
 )
 @click.option(
     "--metric",
     "metrics",
     type=click.Choice(METRICS),
     multiple=True,
-    help="Figure to make a table of; repeatable.  [default: p_at_1, p_at_1_all]",
+    help="Metric to show in a table; repeatable.  [default: p_at_1, p_at_1_all]",
 )
 @click.option("--compare", multiple=True, metavar="A,B", help="Compare two systems by their labels; repeatable.")
 @click.option(
     "--named",
     multiple=True,
     metavar="PATTERN",
-    help="Systems to set against the best of the others; repeatable.  [default: rapo*]",
+    help="Systems to compare with the best of the others; repeatable.  [default: rapo*]",
 )
-@click.option("--published/--no-published", default=True, help="Show figures of the paper of RAPO beside ours.")
+@click.option("--published/--no-published", default=True, help="Also show the figures that the RAPO paper published.")
 @click.option("--plots/--no-plots", default=True, help="Plots in the page; they need the extra `plots`.")
 @click.option("--force", is_flag=True, help="Replace files in OUT.")
 @options.as_json
@@ -69,19 +71,19 @@ def report(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Tables, tests of significance and plots of the results in FOLDER, which `bilex bench run` has made.
+    """Tables, significance tests and plots of the results in FOLDER, which `bilex bench run` wrote.
 
-    A folder that is not complete is reported as far as it goes; what failed is counted as failed.
+    The report of an incomplete FOLDER covers the results so far. Failed cells are counted as failed.
     """
     from bilex.bench.report.report import NAMED, PRINTABLE, make_report, write
 
     kinds = formats or ("markdown",)
     if output is None and not as_json and (len(kinds) > 1 or kinds[0] not in PRINTABLE):
-        raise click.UsageError(f"--format {' --format '.join(kinds)} is written to files: name a folder with --output")
+        raise click.UsageError(f"--format {' --format '.join(kinds)} is written to files; give a folder with --output")
     made = make_report(
         folder,
         metrics=metrics or METRICS[:1] + METRICS[4:5],
-        pairs=[_two(text, folder) for text in compare],
+        pairs=[_two_labels(text, folder) for text in compare],
         named=named or NAMED,
         beside=published,
     )
@@ -93,13 +95,13 @@ def report(
         standard.write([made.text(kinds[0])])
 
 
-def _two(text: str, folder: Path) -> tuple[str, str]:
-    """Two labels; these may hold commas themselves, so the place is chosen that makes both known."""
+def _two_labels(text: str, folder: Path) -> tuple[str, str]:
+    """Two labels with a comma between them. Labels may contain commas too: the split that makes both known is taken."""
     from bilex.bench.report.ordered_results import read_grid
 
     known = {system.label for system in read_grid(folder).systems}
     parts = text.split(",")
     if len(parts) < 2:
         raise click.BadParameter(f"found {text!r}; needed two labels, A,B", param_hint="--compare")
-    ways = [(",".join(parts[:i]).strip(), ",".join(parts[i:]).strip()) for i in range(1, len(parts))]
-    return next((way for way in ways if known.issuperset(way)), ways[0])
+    splits = [(",".join(parts[:i]).strip(), ",".join(parts[i:]).strip()) for i in range(1, len(parts))]
+    return next((split for split in splits if known.issuperset(split)), splits[0])

@@ -1,4 +1,4 @@
-"""bilex completion, and what is completed beside commands, options and files."""
+"""bilex completion, and the completion of methods and settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 VARIABLE = "_BILEX_COMPLETE"
-"""By it the shell asks `bilex` for completions."""
+"""Environment variable by which the shell asks `bilex` for completions."""
 
 
 @click.command()
@@ -35,14 +35,14 @@ def completion(shell: str) -> None:
 
 
 def complete_method(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    """Methods that begin so. A method has the name of its file: nothing heavy is imported."""
+    """Methods that start with this text. A method has the name of its file, so nothing heavy is imported."""
     import bilex.methods
 
     return [name for name in _files(bilex.methods.__path__) if name.startswith(incomplete.replace("-", "_"))]
 
 
 def _files(folders: Iterable[str]) -> Iterator[str]:
-    """Files of methods; in a package of several methods, such as rapo, their names begin with its name."""
+    """Files of methods. In a package of several methods, such as rapo, their names start with its name."""
     for finder, name, is_package in pkgutil.iter_modules(folders):
         if is_package:
             inner = [str(Path(finder.path, name))]  # type: ignore[union-attr]
@@ -52,24 +52,24 @@ def _files(folders: Iterable[str]) -> Iterator[str]:
 
 
 def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Settings of the method, or of the usual one, as KEY=, and values of those that have few."""
+    """Settings of the given or default method as KEY=, and the values of settings that have few."""
     from click.shell_completion import CompletionItem
 
     from bilex.errors import BilexError
     from bilex.methods.base import get_method
 
     try:
-        usual = "procrustes" if ctx.params.get("fast") else "rapo"
-        known = {s.name: s.type for s in get_method(ctx.params.get("method") or usual).settings()}
-    except BilexError:  # no such method: it will be told when the command is called
+        default = "procrustes" if ctx.params.get("fast") else "rapo"
+        types = {s.name: s.type for s in get_method(ctx.params.get("method") or default).settings()}
+    except BilexError:  # no such method; the command itself reports it
         return []
     key, equals, value = incomplete.partition("=")
     if not equals:
-        return [CompletionItem(f"{name}=", help=kind) for name, kind in known.items() if name.startswith(key)]
-    return [CompletionItem(f"{key}={one}") for one in _values(known.get(key, "")) if one.startswith(value)]
+        return [CompletionItem(f"{name}=", help=kind) for name, kind in types.items() if name.startswith(key)]
+    return [CompletionItem(f"{key}={one}") for one in _values(types.get(key, "")) if one.startswith(value)]
 
 
 def _values(kind: str) -> list[str]:
-    """Those of `linear|tanh` or `bool`, and none where that is one; of others nothing."""
-    few = {"bool": ["true", "false"], "none": ["none"]}
-    return [v for part in kind.split(" or ") for v in few.get(part, part.split("|") if "|" in part else [])]
+    """The values of a type such as `linear|tanh` or `bool`, and `none` where it is allowed; none for other types."""
+    constants = {"bool": ["true", "false"], "none": ["none"]}
+    return [v for part in kind.split(" or ") for v in constants.get(part, part.split("|") if "|" in part else [])]

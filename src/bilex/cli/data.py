@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 folder_option = click.option(
     "--folder",
     type=options.Utf8Path(path_type=Path, file_okay=False),
-    help="Data folder.  [default: $BILEX_DATA, or bilex among the user's caches]",
+    help="Data folder.  [default: $BILEX_DATA, or bilex in the cache folder of the user]",
 )
 
 
@@ -28,26 +28,28 @@ def data() -> None:
     """Fetch public word vectors and dictionaries, and list them."""
 
 
-@data.command(short_help="Fetch vectors and dictionaries of a collection.")
+@data.command(short_help="Download vectors and dictionaries of a collection.")
 @click.argument("collection")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--vectors", "only", flag_value="vectors", help="Only the vectors.")
 @click.option("--dictionaries", "only", flag_value="dictionaries", help="Only the dictionaries.")
-@click.option("--full", is_flag=True, help="Also the dictionaries that train and test are cut from.")
+@click.option("--full", is_flag=True, help="Also the full dictionaries, from which train and test were taken.")
 @click.option("--max-words", type=click.IntRange(min=1), help="Keep the first N words of vectors.  [default: 200000]")
-@click.option("--whole", is_flag=True, help="Keep all words, which can be gigabytes.")
+@click.option("--whole", is_flag=True, help="Keep all words; this can take gigabytes.")
 @folder_option
-@click.option("--mirror", help="Address or folder with the same paths as the servers.  [default: $BILEX_MIRROR]")
-@click.option("--checksums", type=options.FilePath, help="What the files should be: lines of sha256sum.")
-@click.option("--verify", is_flag=True, help="Compare files that are there with the hash of their fetch.")
-@click.option("--force", is_flag=True, help="Fetch again what is there.")
-@click.option("--accept-changed", is_flag=True, help="Take a file that is not what it was at the first fetch.")
+@click.option("--mirror", help="URL or folder with the same paths as the servers.  [default: $BILEX_MIRROR]")
+@click.option("--checksums", type=options.FilePath, help="File with the expected checksums, as sha256sum prints them.")
+@click.option("--verify", is_flag=True, help="Check that files fetched earlier have not changed.")
+@click.option("--force", is_flag=True, help="Download files again that exist already.")
+@click.option(
+    "--accept-changed", is_flag=True, help="Accept a file that has changed on the server since the first download."
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     default=30,
     show_default=True,
-    help="Silence, in seconds, that ends a try.",
+    help="Seconds without data after which an attempt is given up.",
 )
 @options.as_json
 def fetch(
@@ -66,12 +68,12 @@ def fetch(
     timeout: float,
     as_json: bool,
 ) -> None:
-    """Fetch files of a COLLECTION (see `bilex data list`) for each NAME: a direction such as en-es, or a language.
+    """Download files of a COLLECTION (see `bilex data list`) for each NAME: a direction such as en-es, or a language.
 
-    What is there already is not fetched again, and a download that was interrupted goes on where it stopped.
+    Files that exist already are not downloaded again. An interrupted download continues where it stopped.
     """
     if whole and max_words is not None:
-        raise click.UsageError("--whole keeps all words; leave it out, or --max-words")
+        raise click.UsageError("--whole keeps all words; leave out --whole, or --max-words")
     from bilex.data import data_folder, get_collection
     from bilex.data import fetch as fetch_items
     from bilex.data.checks import read_checksums
@@ -92,35 +94,35 @@ def fetch(
             accept_changed=accept_changed,
             session=Session(timeout=timeout, tell=options.say, progress=bar),
         )
-    _tell(fetched, folder or data_folder(), as_json=as_json)
+    _print_fetched(fetched, folder or data_folder(), as_json=as_json)
 
 
 @data.command("list")
 @folder_option
 @options.as_json
 def list_data(folder: Path | None, as_json: bool) -> None:
-    """List what can be fetched, under which licence, and what is there already."""
+    """List the collections with their licences, and the files that were fetched already."""
     from bilex.data import all_collections, data_folder
     from bilex.data.folder import list_fetched
 
     root = folder or data_folder()
     collections = all_collections().values()
-    there = {chosen.name: [_file(place) for place in list_fetched(root, chosen.name)] for chosen in collections}
+    local = {chosen.name: [_file(place) for place in list_fetched(root, chosen.name)] for chosen in collections}
     if as_json:
-        known = {chosen.name: _about(chosen) | {"there": there[chosen.name]} for chosen in collections}
+        known = {chosen.name: _about(chosen) | {"there": local[chosen.name]} for chosen in collections}
         options.print_json({"folder": str(root), "collections": known})
         return
     for chosen in collections:
         _print(chosen)
-    _print_there(root, there)
+    _print_local(root, local)
 
 
-def _tell(fetched: list[Fetched], root: Path, *, as_json: bool) -> None:
+def _print_fetched(fetched: list[Fetched], root: Path, *, as_json: bool) -> None:
     if as_json:
         options.print_json({"folder": str(root), "files": [file.to_json() for file in fetched]})
         return
     for file in fetched:
-        status = "fetched" if file.new else "there already" if file.record else "there already, not fetched by bilex"
+        status = "fetched" if file.new else "exists already" if file.record else "exists already, not fetched by bilex"
         options.show(f"{file.path}  {_size(file.path.stat().st_size)}  {status}")
 
 
@@ -142,10 +144,10 @@ def _print(chosen: Collection) -> None:
     options.show("")
 
 
-def _print_there(root: Path, there: dict[str, list[dict[str, Any]]]) -> None:
+def _print_local(root: Path, local: dict[str, list[dict[str, Any]]]) -> None:
     rows = [
         (f"{name}/{file['file']}", file["fetched_at"] or file["status"], _size(file["bytes"]))
-        for name, files in there.items()
+        for name, files in local.items()
         for file in files
     ]
     options.show(f"in {root}: {'nothing yet' if not rows else ''}".rstrip())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bilex.sample import Sample
 
 SHOWN = ("school", "mother", "lake", "chocolate", "shirt", "accept", "rare", "earthquake")
-"""Words of both test lexicons: none was trained on."""
+"""Words of both test lexicons; none of them is in the train lexicons."""
 
 METHODS: dict[str, dict[str, str]] = {
     "procrustes": {},
@@ -25,19 +25,19 @@ METHODS: dict[str, dict[str, str]] = {
     "rcsls": {},
     "rapo": {"epochs": "5", "batch": "512", "learning_rate": "0.001", "refit": "false"},
 }
-"""What is shown, with settings that save time. Without refit dev, which decides what to show, is not trained on."""
+"""The methods and settings that save time. With refit=false, rapo does not train on dev, which chooses the method."""
 
-MARK = ".made-by-bilex-demo"
+MARKER = ".made-by-bilex-demo"
 
 
 @click.command()
 @click.option("--output", type=options.RunPath, default="demo-output", show_default=True, help="Folder to write to.")
 @options.as_json
 def demo(output: Path, as_json: bool) -> None:
-    """Align the bundled English-French and English-Finnish samples with some methods, and show what comes out."""
+    """Align the bundled English-French and English-Finnish sample data with several methods, and show the results."""
     from bilex import sample
 
-    _claim(output)
+    _make_folder(output)
     started = time.perf_counter()
     results = [_align(pair, sample.load(pair), output, as_json=as_json) for pair in sample.pairs()]
     seconds = time.perf_counter() - started
@@ -50,7 +50,7 @@ def demo(output: Path, as_json: bool) -> None:
 
 
 def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str, object]:
-    """Align one pair with each method; print the scores, some translations, and where the lexicon is."""
+    """Align one pair with each method; print the scores, some translations, and the path of the lexicon."""
     from bilex.fitting.fit import align
     from bilex.methods.base import get_method
 
@@ -60,7 +60,7 @@ def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str,
         alignment = align(data.source, data.target, data.train, dev=data.dev, method=chosen)
         dev = alignment.evaluate(data.dev).scores.mrr
         scores.append({"method": method, **alignment.evaluate(data.test).to_json()})
-        if dev > best_dev:  # the method to show is chosen on dev, as everything is
+        if dev > best_dev:  # like every choice, that of the method to show is made on dev
             best, best_dev = alignment, dev
     assert best is not None
     run, lexicon = output / pair, output / f"{pair}.tsv"
@@ -70,17 +70,17 @@ def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str,
     return {"pair": pair, "scores": scores, "run": str(run), "lexicon": str(lexicon), "lexicon_pairs": pairs}
 
 
-def _claim(output: Path) -> None:
-    """Make the folder, marked as the demo's; refuse one that is not, so that nothing of the user's is replaced."""
-    mark = output / MARK
-    if output.exists() and not mark.is_file() and (not output.is_dir() or any(output.iterdir())):
-        raise AlignmentError(f"{output} exists already and was not made by bilex demo: choose another --output")
+def _make_folder(output: Path) -> None:
+    """Make the folder with a marker file. A folder without one is refused, so that no user data are replaced."""
+    marker = output / MARKER
+    if output.exists() and not marker.is_file() and (not output.is_dir() or any(output.iterdir())):
+        raise AlignmentError(f"{output} exists already and was not made by bilex demo; choose another --output")
     output.mkdir(parents=True, exist_ok=True)
-    mark.touch()
+    marker.touch()
 
 
 def _write(alignment: Alignment, run: Path, lexicon: Path) -> int:
-    """The run and its lexicon of given and mutual pairs; those of a demo before are replaced."""
+    """Write the run and its lexicon of given and mutual pairs. Those of an earlier demo are replaced."""
     import shutil
 
     from bilex.io.entries import write_entries
@@ -99,7 +99,7 @@ def _print(
     covered, all_sources = scores[0]["covered"], scores[0]["sources"]
     options.show(
         f"{pair}: {len(data.source):,} and {len(data.target):,} words, {len(data.train):,} train pairs; "
-        f"tested on {covered} of {all_sources} source words not trained on"
+        f"tested on {covered} of {all_sources} source words that were not trained on"
     )
     rows = [(s["method"], *(f"{s[key]:.1f}" for key in ("p_at_1", "p_at_5", "p_at_10"))) for s in scores]
     options.print_table(["method", "P@1", "P@5", "P@10"], rows)

@@ -15,7 +15,7 @@ NONE = "-"
 @options.as_json
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Say what this installation is made of, and try it on two tiny tables. Put the output into a bug report.
+    """Show the installed versions, and run a self-check on two tiny tables. Put the output into a bug report.
 
     The exit code is 1 if the self-check fails.
     """
@@ -40,7 +40,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("BLAS", _pairs(found["blas"])),
         ("GPU", ", ".join(gpus) or "none that torch can use"),
         ("memory, GB", _pairs(memory)),
-        ("data folder", f"{folder['folder']} ({'there' if folder['exists'] else 'not there yet'})"),
+        ("data folder", f"{folder['folder']} ({'exists' if folder['exists'] else 'does not exist yet'})"),
         ("free on that disk, GB", str(folder["free_gigabytes"])),
         *((f"extra {name}", _extra(extra)) for name, extra in found["extras"].items()),
     ]
@@ -48,7 +48,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _fast(processors: dict[str, Any]) -> str:
     fast = " and ".join(processors["fast_with"])
-    return f", fast with {fast}: large searches begin so" if fast else ""
+    return f", fast with {fast}: large searches start with it" if fast else ""
 
 
 def _extra(extra: dict[str, Any]) -> str:

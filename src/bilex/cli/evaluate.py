@@ -40,8 +40,8 @@ def evaluate(
 ) -> None:
     """Measure the alignment in RUN against DICTIONARY, whose first column is the language translated from.
 
-    P@n counts a source word as right if one of its translations is among the n best. Figures are given over the
-    sources that the tables cover, and over all sources of the dictionary.
+    P@n is the share of source words with a right translation among the n best. The figures are given over the source
+    words that the tables cover, and over all source words of the dictionary.
     """
     from bilex.lexicon import Lexicon
 
@@ -54,7 +54,7 @@ def evaluate(
     if result.train_overlap:
         options.say(
             f"warning: {result.train_overlap:,} of {result.covered:,} covered source words were trained on or used for "
-            "choices; these figures flatter"
+            "choices; these figures are too high for new words"
         )
     if as_json:
         options.print_json({**result.to_json(), **({"hubness": hubs.to_json()} if hubs else {})})
@@ -72,7 +72,7 @@ def evaluate(
     type=click.Choice(["source-target", "target-source", "source-source", "target-target"]),
     default="source-target",
     show_default=True,
-    help="Which language the first and the second word of each line are of.",
+    help="The languages of the first and of the second word of each line.",
 )
 @options.device
 @options.as_json

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bilex.run.corrections import Corrections
 
 CORRECTIONS = "corrections.sqlite"
-PORT = 8421  # kept here so that the help need not import it; a test holds it equal to that of bilex.explorer
+PORT = 8421  # repeated here so that --help need not import it; a test checks that it equals that of bilex.explorer
 
 
 @click.command()
@@ -29,17 +29,19 @@ PORT = 8421  # kept here so that the help need not import it; a test holds it eq
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    help="Port, or the next that is free; 0 for any.",
+    help="Port; if it is in use, the next free one is taken. 0: any free port.",
 )
 @click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")
-@click.option("--corrections", type=options.OutputPath, help=f"SQLite file of decisions.  [default: RUN/{CORRECTIONS}]")
+@click.option(
+    "--corrections", type=options.OutputPath, help=f"SQLite file of the decisions.  [default: RUN/{CORRECTIONS}]"
+)
 @click.option(
     "--export",
     "export_to",
     type=options.OutputPath,
-    help="Write accepted and corrected pairs to a file, - for standard output, and show no page.",
+    help="Write accepted and corrected pairs to a file, or - for standard output, and start no server.",
 )
-@click.option("--with-train", is_flag=True, help="Export the run's own dictionary too, without what was rejected.")
+@click.option("--with-train", is_flag=True, help="Also export the run's own dictionary, without rejected pairs.")
 @click.option("--force", is_flag=True, help="Replace the exported file if it exists.")
 @click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of csls.")
 @options.device
@@ -57,21 +59,21 @@ def explore(
     device: str,
     as_json: bool,
 ) -> None:
-    """Look into the alignment in RUN on a local web page, and accept, reject or correct its translations.
+    """Browse the alignment in RUN on a local web page, and accept, reject or correct its translations.
 
-    Only this machine can open the page, unless --host says otherwise. Decisions are kept in the run folder at once:
-    `bilex induce RUN` puts them in, and `bilex align --corrections RUN` learns from them. What --export writes is read
-    by `bilex align --train`. End it with Ctrl-C.
+    Only this machine can open the page, unless --host says otherwise. Every decision is saved in the run folder at
+    once. `bilex induce RUN` applies the decisions, and `bilex align --corrections RUN` trains on them. The file that
+    --export writes can be used as `bilex align --train`. Press Ctrl-C to stop the server.
     """
     from bilex.run.folder import describe
 
-    describe(run)  # refuse what is no run before anything is made in it
+    describe(run)  # refuse a folder that is not a run before anything is written to it
     file = corrections or run / CORRECTIONS
     if export_to is not None:
         _export(run, file, export_to, with_train=with_train, force=force, device=device, as_json=as_json)
         return
     if with_train or force:
-        raise click.UsageError("--with-train and --force belong to --export FILE")
+        raise click.UsageError("--with-train and --force need --export FILE")
     _serve(run, file, host, port, k=k, show=show, device=device, as_json=as_json)
 
 
@@ -83,46 +85,46 @@ def _serve(run: Path, file: Path, host: str, port: int, *, k: int, show: bool, d
     from bilex.explorer.explorer import Explorer
     from bilex.run.corrections import Corrections
 
-    kept = Corrections(file)
+    corrections = Corrections(file)
     bound = server.listen(host, port)
-    explorer = Explorer(options.load_run(run, device), kept, k=k)
+    explorer = Explorer(options.load_run(run, device), corrections, k=k)
     url = server.address(bound)
 
-    def tell() -> None:
-        _tell(url, host, port, as_json=as_json)
+    def announce() -> None:
+        _announce(url, host, port, as_json=as_json)
         if show:
             server.open_browser(url)
 
-    server.serve(make_app(explorer, host=host), bound, on_start=tell)
-    options.say(f"ended; decisions are in {file}", *_next(file, run))
+    server.serve(make_app(explorer, host=host), bound, on_start=announce)
+    options.say(f"stopped; the decisions are in {file}", *_next_commands(file, run))
 
 
-def _next(file: Path, run: Path) -> list[str]:
-    """What to do with the decisions, if there are any."""
-    with closing(open_corrections(file, run)) as kept:
-        if not any(kept.counts().values()):
+def _next_commands(file: Path, run: Path) -> list[str]:
+    """Commands that use the decisions, if there are any."""
+    with closing(open_corrections(file, run)) as corrections:
+        if not any(corrections.counts().values()):
             return []
     in_run = file == run / CORRECTIONS
-    elsewhere, learnt = ("", str(run)) if in_run else (f" --corrections {file}", f"{file} --train DICT")
+    induce_option, align_value = ("", str(run)) if in_run else (f" --corrections {file}", f"{file} --train DICT")
     return [
-        f"a lexicon with them: bilex induce {run}{elsewhere} --output FILE",
-        f"an alignment that learns from them: bilex align SOURCE TARGET --corrections {learnt} --output NEW",
+        f"to write a lexicon with them: bilex induce {run}{induce_option} --output FILE",
+        f"to train an alignment on them: bilex align SOURCE TARGET --corrections {align_value} --output NEW",
     ]
 
 
-def _tell(url: str, host: str, port: int, *, as_json: bool) -> None:
+def _announce(url: str, host: str, port: int, *, as_json: bool) -> None:
     from bilex.explorer.server import is_loopback
 
     if not is_loopback(host):
         options.say(
-            f"warning: {host} can be reached from other machines: whoever opens the page can read the run and change "
-            "its corrections, and what is sent is not encrypted"
+            f"warning: other machines can reach {host}. Anyone who opens the page can read the run and change its "
+            "corrections, and the connection is not encrypted"
         )
     if port and f":{port}/" not in url:
-        options.say(f"port {port} is taken; using the next that is free")
+        options.say(f"port {port} is in use; using the next free port")
     if as_json:
         options.print_json({"url": url})
-    options.say("the page is at this address; Ctrl-C ends it", url)
+    options.say("open this address in a browser; press Ctrl-C to stop the server", url)
 
 
 def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: bool, device: str, as_json: bool) -> None:
@@ -131,7 +133,7 @@ def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: boo
     options.check_free(output, force=force)
     decided = open_corrections(file, run)
     if not (with_train or decided.judged()[0]):
-        raise ExplorerError(f"{file}: no pair was accepted or corrected yet; decide some with bilex explore {run}")
+        raise ExplorerError(f"{file}: no pair was accepted or corrected yet; make decisions with bilex explore {run}")
     lexicon = decided.lexicon(options.load_run(run, device).dictionary if with_train else None)
     if output == STDOUT:
         standard.write(format_line(number, *pair) for number, pair in enumerate(lexicon, 1))
@@ -143,14 +145,14 @@ def _export(run: Path, file: Path, output: Path, *, with_train: bool, force: boo
 
 
 def open_corrections(file: Path, run: Path) -> Corrections:
-    """The decisions in a file that exists."""
+    """The decisions in an existing file."""
     from bilex.run.corrections import Corrections
 
     if not file.is_file():
-        raise ExplorerError(f"{file}: there are no corrections yet; make some with bilex explore {run}")
+        raise ExplorerError(f"{file}: there are no corrections yet; make decisions with bilex explore {run}")
     return Corrections(file, reading=True)
 
 
 def counted_decisions(counts: dict[str, int]) -> str:
-    """How many there are of each kind."""
+    """The number of decisions of each kind, as text."""
     return ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())

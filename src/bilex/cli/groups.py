@@ -1,4 +1,4 @@
-"""Groups of commands that say what a mistyped command may have been."""
+"""Groups of commands that suggest the nearest name for a mistyped command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 
 class SuggestingGroup(click.Group):
-    """A group that knows the names of its commands, and which is the nearest to one that it has not got."""
+    """A group that names the most similar command when a command is unknown."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

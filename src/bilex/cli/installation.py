@@ -1,4 +1,4 @@
-"""What a bug report needs to know of an installation, and whether it works."""
+"""Facts about the installation for bug reports, and a self-check."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 from bilex.io.memory import container_limit, free_memory
 
 PACKAGES = ("torch", "numpy", "scipy", "polars", "safetensors", "click", "rich")
-NOT_FOR_USERS = ("test", "docs", "benchmark")
-"""Extras that only the development needs."""
+DEVELOPMENT_EXTRAS = ("test", "docs", "benchmark")
+"""Extras that users do not need."""
 
 
 def examine() -> dict[str, Any]:
-    """Everything but the self-check, in plain values; what cannot be found out is None."""
+    """All facts in plain values; None for what is unknown on this system."""
     return {
         "bilex": version("bilex"),
         "python": platform.python_version(),
@@ -37,18 +37,18 @@ def examine() -> dict[str, Any]:
 
 
 def self_check() -> dict[str, Any]:
-    """Align two tiny tables that are a rotation of each other, save, open and evaluate: all of it must come out."""
+    """Align two tiny tables, one a rotation of the other; save, load and evaluate. P@1 must be 100."""
     started = time.perf_counter()
     try:
-        found = _rotation()
-        error = None if found == 100 else f"P@1 is {found:.1f} where 100 was certain"
-    except Exception as problem:  # whatever it is, it is what the report is for
+        found = _p_at_1_of_rotation()
+        error = None if found == 100 else f"P@1 is {found:.1f}; a working installation gives 100"
+    except Exception as problem:  # of any kind: the report is there to show it
         error = f"{type(problem).__name__}: {problem}"
     return {"passed": error is None, "error": error, "seconds": round(time.perf_counter() - started, 2)}
 
 
 def installed(package: str) -> str | None:
-    """The version of a package, if it is there."""
+    """The version of a package, or None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -56,20 +56,20 @@ def installed(package: str) -> str | None:
 
 
 def extras() -> dict[str, dict[str, Any]]:
-    """Optional dependencies by extra: packages with their versions, and how to get what is missing."""
+    """Optional dependencies by extra: packages with their versions, and the command that installs missing ones."""
     found: dict[str, dict[str, Any]] = {}
     for requirement in requires("bilex") or []:
         match = re.fullmatch(r"([\w.-]+).*;.*extra == ['\"]([\w-]+)['\"]", requirement)
-        if match and match[2] not in NOT_FOR_USERS:
+        if match and match[2] not in DEVELOPMENT_EXTRAS:
             found.setdefault(match[2], {"packages": {}})["packages"][match[1]] = installed(match[1])
     for name, extra in found.items():
-        there = all(extra["packages"].values())
-        extra["install"] = None if there else f"pip install 'bilex[{name}]'"
+        complete = all(extra["packages"].values())
+        extra["install"] = None if complete else f"pip install 'bilex[{name}]'"
     return dict(sorted(found.items()))
 
 
 def processors() -> dict[str, Any]:
-    """Of the machine, those of them that this process may use, and the rounded numbers that they are fast with."""
+    """Processors of the machine, how many this process may use, and the low precisions that they are fast with."""
     from bilex.search import bfloat16, int8
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -78,7 +78,7 @@ def processors() -> dict[str, Any]:
 
 
 def threads() -> dict[str, Any]:
-    """What torch takes, and what the environment says."""
+    """The number of threads of torch, and the environment variables that set it."""
     import torch
 
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -86,7 +86,7 @@ def threads() -> dict[str, Any]:
 
 
 def blas() -> dict[str, str | None]:
-    """The linear algebra that torch and numpy were built with."""
+    """The linear algebra libraries of torch and numpy."""
     import numpy as np
     import torch
 
@@ -99,7 +99,7 @@ def blas() -> dict[str, str | None]:
 
 
 def gpus() -> list[dict[str, Any]]:
-    """Those that torch can use."""
+    """The GPUs that torch can use."""
     import torch
 
     if not torch.cuda.is_available():
@@ -109,7 +109,7 @@ def gpus() -> list[dict[str, Any]]:
 
 
 def memory() -> dict[str, float | None]:
-    """Gigabytes of the machine, those that are free, and the limit of the container, where the system tells."""
+    """Gigabytes of the machine, free gigabytes, and the limit of the container; None for what is unknown."""
     total = None
     if hasattr(os, "sysconf") and {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= set(os.sysconf_names):
         total = _gigabytes(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -122,20 +122,20 @@ def memory() -> dict[str, float | None]:
 
 
 def data_folder() -> dict[str, Any]:
-    """Where fetched data lie, whether there are any, and how much room there is. The home folder is not named."""
-    from bilex.data.folder import data_folder as place
+    """The folder of fetched data, whether it exists, and the free disk space. The home folder is shown as ~."""
+    from bilex.data.folder import data_folder as get_folder
 
-    folder = place().absolute()
-    there = next(path for path in (folder, *folder.parents) if path.exists())
+    folder = get_folder().absolute()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
     return {
         "folder": str(folder).replace(str(Path.home()), "~", 1),
         "exists": folder.exists(),
-        "free_gigabytes": _gigabytes(shutil.disk_usage(there).free),
+        "free_gigabytes": _gigabytes(shutil.disk_usage(existing).free),
     }
 
 
-def _rotation() -> float:
-    """P@1 on words that were not trained on, of a run that was written and read again; 100 if all is well."""
+def _p_at_1_of_rotation() -> float:
+    """P@1 on words that were not trained on, of a run that was saved and loaded again."""
     import numpy as np
 
     from bilex import Alignment, EmbeddingTable, Lexicon, align

@@ -1,4 +1,4 @@
-"""Ending a command early: signals become exceptions, so that all is tidied up; a person is told what is kept."""
+"""Interrupted commands: signals become exceptions, so that they clean up; the message says what was saved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 class Terminated(SystemExit):
-    """The program was told to end by a signal; the code is the one that shells give it."""
+    """A signal asked the program to end. The exit code is the one that shells use for it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
@@ -25,44 +25,44 @@ class Terminated(SystemExit):
 
 
 @contextmanager
-def orderly_end() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise `Terminated`, unless somebody handles them already, or has them ignored (nohup)."""
+def signals_as_exceptions() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise `Terminated`, unless they have a handler already or are ignored (nohup)."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-    ours = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
-    for number in ours:
-        signal.signal(number, _end)
+    unhandled = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in unhandled:
+        signal.signal(number, _raise_terminated)
     try:
         yield
     finally:
-        for number in ours:
+        for number in unhandled:
             signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
-def telling(what_is_kept: Callable[[], str]) -> Iterator[None]:
-    """If the work in it is interrupted, `bilex: interrupted` goes on with what this says."""
+def note_on_interruption(note: Callable[[], str]) -> Iterator[None]:
+    """If the block is interrupted, the message `bilex: interrupted` continues with this note."""
     try:
         yield
     except (KeyboardInterrupt, Terminated) as interruption:
-        interruption.add_note(what_is_kept())
+        interruption.add_note(note())
         raise
 
 
-def told(interruption: BaseException | None) -> str:
-    """What `telling` has to say."""
+def notes_of(interruption: BaseException | None) -> str:
+    """The notes that `note_on_interruption` added."""
     return "".join(f"; {note}" for note in getattr(interruption, "__notes__", ()))
 
 
 def this_command(option: str | None = None) -> str:
-    """The command that is running, for a shell, with an option if it has not got it."""
+    """The command line that is running, quoted for a shell; `option` is added if it is missing."""
     args: list[str] = list(click.get_current_context().find_root().obj)
     if option is not None and option not in args:
         args.insert(args.index("--") if "--" in args else len(args), option)
     return f"\n  {shlex.join(['bilex', *args])}"
 
 
-def _end(number: int, _: Any) -> NoReturn:
+def _raise_terminated(number: int, _: Any) -> NoReturn:
     raise Terminated(number)

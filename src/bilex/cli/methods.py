@@ -22,7 +22,7 @@ WIDTH, INDENT = 80, "  "
 @click.argument("name", required=False, shell_complete=complete_method)
 @options.as_json
 def methods(name: str | None, as_json: bool) -> None:
-    """List the methods, or say all about the one called NAME: what it does, its paper, what each setting is for."""
+    """List the methods, or describe the one called NAME: what it does, its paper, and what each setting means."""
     from bilex.methods.base import all_methods, get_method
 
     if name is None:
@@ -45,7 +45,7 @@ def methods(name: str | None, as_json: bool) -> None:
 
 
 def _lines(setting: Setting) -> list[str]:
-    """A setting with its default, its type and the range worth searching; below them what it is for."""
+    """A setting with its default, its type and the range worth searching; then what it means."""
     from bilex.settings.fields import to_text
 
     searched = "" if setting.range is None else f"; searched: {setting.range}"

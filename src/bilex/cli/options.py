@@ -1,4 +1,4 @@
-"""Options that several commands share, progress on stderr, and tables for people."""
+"""Options that several commands share, messages and progress on stderr, tables and JSON on stdout."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class Utf8Path(click.Path):
-    """A path to write to or to open again, whose name must be UTF-8; any other is refused before any work is done."""
+    """A path whose name must be UTF-8. Any other name is refused before any work is done."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path that was given."""
+        """The path, after the check."""
         path = super().convert(value, param, ctx)
         require_utf8_name(Path(os.fsdecode(path)))
         return path
@@ -41,13 +41,11 @@ class Utf8Path(click.Path):
 RunPath = Utf8Path(path_type=Path)
 FilePath = click.Path(path_type=Path, dir_okay=False)
 OutputPath = Utf8Path(path_type=Path, dir_okay=False)
-UNFOLDED = 1000
-"""Columns that no table needs."""
+NO_FOLD_WIDTH = 1000
+"""Characters per line for tables that must not be folded; no table is as wide."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-device = click.option(
-    "--device", default="auto", show_default=True, help="cpu, cuda, or auto: a GPU where there is one."
-)
+device = click.option("--device", default="auto", show_default=True, help="cpu, cuda, or auto: a GPU if there is one.")
 cluster = click.option("--cluster", metavar="ADDRESS", help="Run on Ray: the address of a cluster, auto, or local.")
 max_words = click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 rng_seed = click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
@@ -75,7 +73,7 @@ def retrieval(command: Any) -> Any:
 
 
 def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
-    """The retrieval that was asked for."""
+    """The retrieval of that name."""
     from bilex.retrieval import RETRIEVALS
 
     kind, given = RETRIEVALS[name], {"k": k, "beta": beta}
@@ -83,7 +81,7 @@ def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, str]:
-    """The texts of --set KEY=VALUE by key."""
+    """The values of --set KEY=VALUE by key, as texts."""
     pairs = [text.partition("=") for text in texts]
     for key, equals, _ in pairs:
         if not (key and equals):
@@ -92,7 +90,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
 
 
 def read_table(path: Path, max_words: int | None) -> EmbeddingTable:
-    """Read word vectors, and say what was wrong with them."""
+    """Read word vectors, and print the problems that were found."""
     from bilex.table import EmbeddingTable
 
     table = EmbeddingTable.read(path, max_words=max_words)
@@ -110,21 +108,21 @@ def read_inputs(
     corrections: Path | None = None,
     **more: Any,
 ) -> Inputs:
-    """The inputs of an alignment from their files; `more` are those that are in no file."""
+    """The inputs of an alignment from their files; `more` are inputs that are not files."""
     from bilex.fitting.inputs import collect
     from bilex.lexicon import Lexicon
     from bilex.run.decisions import Decisions
 
     for path in (source, target, train, dev, corrections):
         if path is not None:
-            require_utf8_name(path.resolve())  # the run will name it
-    decided = None if corrections is None else Decisions.read(corrections)
+            require_utf8_name(path.resolve())  # the provenance of the run contains the path
+    decisions = None if corrections is None else Decisions.read(corrections)
     return collect(
         read_table(source, max_words),
         read_table(target, max_words),
         None if train is None else Lexicon.read(train),
         dev=None if dev is None else Lexicon.read(dev),
-        corrections=decided,
+        corrections=decisions,
         **more,
     )
 
@@ -138,14 +136,14 @@ def load_run(path: Path, device_name: str) -> Alignment:
 
 @contextmanager
 def progress(label: str) -> Iterator[Progress]:
-    """A bar on stderr for work that takes long, shown only to a person at a terminal."""
-    with labelled_progress(label) as tell:
-        yield lambda done, total: tell(label, done, total)
+    """A progress bar on stderr, shown only at a terminal."""
+    with labelled_progress(label) as update:
+        yield lambda done, total: update(label, done, total)
 
 
 @contextmanager
 def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float], None]]:
-    """The same for work in several pieces: called with the name of the piece, how much of it is done and all of it."""
+    """The same for work in several steps. The function takes the name of the step, the amount done and the total."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -157,29 +155,29 @@ def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float],
 
 
 def say(*lines: str) -> None:
-    """Tell a person something on stderr."""
+    """Print messages on stderr."""
     for line in lines:
-        click.echo(printable(line, keep="\n"), file=sys.stderr)  # named, so that a bar that is shown makes way for it
+        click.echo(printable(line, keep="\n"), file=sys.stderr)  # an explicit sys.stderr: rich then draws its bar below
 
 
 def warn(*doubts: str) -> None:
-    """Tell a person on stderr what may be wrong, in words of the library."""
+    """Print warnings of the library on stderr."""
     say(*(f"warning: {as_options(doubt)}" for doubt in doubts))
 
 
 def show(*lines: str) -> None:
-    """Results for a person, on stdout."""
+    """Print results as text on stdout."""
     for line in lines:
         click.echo(printable(line, keep="\n"))
 
 
 def print_json(value: Any, indent: int | None = None) -> None:
-    """One JSON value on stdout."""
+    """Print one JSON value on stdout."""
     click.echo(printable_json(to_json(value, indent=indent)))
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1, fold: bool = True) -> None:
-    """A table on stdout; the first `left` columns are text, the others numbers; cells are folded to fit, or not."""
+    """Print a table on stdout. The first `left` columns are text, the others numbers. `fold` wraps long cells."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -189,7 +187,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, lef
         table.add_column(Text(printable(header)), justify="left" if i < left else "right", overflow="fold")
     for row in rows:
         table.add_row(*[Text(printable(str(cell))) for cell in row])
-    console = Console(highlight=False, width=None if fold else UNFOLDED)
+    console = Console(highlight=False, width=None if fold else NO_FOLD_WIDTH)
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
@@ -197,7 +195,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, lef
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Refuse a file that exists, or has no folder to be written to, before any work is done."""
+    """Refuse a file that exists, or whose folder does not, before any work is done."""
     if path == STDOUT:
         return
     if path.exists() and not force:

@@ -1,7 +1,7 @@
-"""What the library names in Python, named as on the command line.
+"""Translate the parameter names in messages of the library into options of the command line.
 
-A message of the library names a parameter in backquotes, as Python has it: `max_words`, or with the value to give,
-`replace=True`. Python shows it as it is; all that the command line shows goes through `as_options`.
+A message of the library names a parameter in backquotes: `max_words`, or with a value, `replace=True`. In Python the
+message is shown as it is. Every message on the command line goes through `as_options`.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ OPTIONS = {
     "threads": "--threads",
     "train": "--train",
 }
-"""What a parameter is on the command line, or a parameter with one value."""
+"""The option for each parameter, or for a parameter with one value."""
 MENTION = re.compile(r"(?<![^\s(])`(?P<mention>(?P<name>[a-z]\w*)(?:=(?P<value>[^`]+))?)`(?!['\"\w])")
-"""A parameter in backquotes that is a word of the sentence, and no part of a path or of what is quoted."""
+"""A parameter in backquotes that is a word of the sentence, not part of a path or of a quotation."""
 
 
 def as_options(text: str) -> str:
-    """The text with options for parameters; what has no option can be done in Python."""
+    """The text with parameters replaced by options. A parameter without an option is marked `in Python`."""
     return MENTION.sub(_option, text)
 
 

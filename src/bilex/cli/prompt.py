@@ -1,4 +1,4 @@
-"""The prompt of bilex translate: a word in a line, translated at once."""
+"""The interactive prompt of bilex translate: each line is a word, which is translated at once."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from bilex.alignment import Alignment, Translation
     from bilex.retrieval.sides import Direction
 
-HELP = """a word     its translations
-:swap      translate in the other direction
-:n NUMBER  so many translations per word
-:help      this
-:quit      the end; Ctrl-D too"""
+HELP = """a word     show its translations
+:swap      change the direction
+:n NUMBER  set the number of translations per word
+:help      show this help
+:quit      quit; Ctrl-D does the same"""
 COMMANDS = (":help", ":n ", ":quit", ":swap")
-COMPLETIONS = 100
-"""Most words offered for a beginning."""
+MAX_COMPLETIONS = 100
+"""Words that Tab offers at most."""
 
 
 @dataclass(frozen=True)
 class Session:
-    """What is asked for at the moment."""
+    """The current settings of the prompt."""
 
     alignment: Alignment
     n: int
@@ -51,12 +51,12 @@ class Session:
 
     @cached_property
     def words(self) -> list[str]:
-        """The words of the language translated from that a terminal can show, sorted."""
+        """The words of the language translated from, sorted, without those that a terminal cannot show."""
         table = self.alignment.tables.along(self.direction).source
         return sorted({word for word in table.words if printable(word) == word})
 
     def answer(self, line: str) -> Session | None:
-        """Do what a line says, and give the session to go on with; none at the end."""
+        """Execute a line, and return the next session; None to quit."""
         command, _, argument = line.partition(" ")
         if command in (":quit", ":q"):
             return None
@@ -75,18 +75,18 @@ class Session:
         return side if file is None else file_name(file).split(".")[0] or side
 
 
-def converse(session: Session, read: Callable[[str], str] = input) -> None:
-    """Answer line by line, until :quit or Ctrl-D; Ctrl-C drops a line."""
-    options.say("A word to translate, or :help. Ctrl-D ends.")
-    going: Session | None = session
-    while going is not None:
+def run_prompt(session: Session, read: Callable[[str], str] = input) -> None:
+    """Answer line by line, until :quit or Ctrl-D. Ctrl-C discards a line."""
+    options.say("Type a word to translate, or :help. Press Ctrl-D to quit.")
+    current: Session | None = session
+    while current is not None:
         try:
-            with _completion(going.words):
-                line = read(going.prompt).strip()
-            going = going.answer(line) if line else going
+            with _completion(current.words):
+                line = read(current.prompt).strip()
+            current = current.answer(line) if line else current
         except KeyboardInterrupt:
             click.echo()
-        except BilexError as error:  # the next word may do
+        except BilexError as error:  # the next word may work
             options.say(as_options(str(error)))
         except EOFError:
             click.echo()
@@ -94,17 +94,17 @@ def converse(session: Session, read: Callable[[str], str] = input) -> None:
 
 
 def complete(words: list[str], beginning: str) -> list[str]:
-    """Commands or words that begin so; words are sorted."""
+    """Commands or words that start with this text; `words` are sorted."""
     if beginning.startswith(":"):
         return [command for command in COMMANDS if command.startswith(beginning)]
     first = bisect.bisect_left(words, beginning)
-    found = words[first : first + COMPLETIONS]
+    found = words[first : first + MAX_COMPLETIONS]
     return [word for word in found if word.startswith(beginning)]
 
 
 @contextlib.contextmanager
 def _completion(words: list[str]) -> Iterator[None]:
-    """The keys of readline, where there is one: Tab completes, arrows go through what was asked before."""
+    """Readline, where it is available: Tab completes, the arrow keys go through earlier lines."""
     try:
         import readline
     except ImportError:  # Windows

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", type=options.RunPath)
-@click.option("--test", type=options.FilePath, metavar="DICT", help="Dictionary of words that were not trained on.")
+@click.option(
+    "--test", type=options.FilePath, metavar="DICT", help="Test dictionary, of words that were not trained on."
+)
 @click.option("--output", type=options.OutputPath, help="HTML file to write.  [default: report.html in RUN]")
 @click.option("--plots/--no-plots", default=True, help="Plots in the page; they need the extra `plots`.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
@@ -31,10 +33,10 @@ def report(
     device: str,
     as_json: bool,
 ) -> None:
-    """Write one page about the alignment in RUN, which loads nothing from elsewhere and can be sent as it is.
+    """Write an HTML page about the alignment in RUN. It is one file, loads nothing else, and can be sent as it is.
 
-    What was aligned and how; figures with their intervals, on DICT and on the run's own dev dictionary; curves of the
-    training; frequent and rare words; hubs; answers and entries to look at by hand; coverage; what to cite.
+    The page shows the inputs and settings, the accuracy with confidence intervals on DICT and on the dev dictionary of
+    the run, training curves, frequent and rare words, hubs, examples to check by hand, coverage, and what to cite.
     """
     from bilex.lexicon import Lexicon
     from bilex.page.plots import require_matplotlib

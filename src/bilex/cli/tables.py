@@ -1,4 +1,4 @@
-"""`bilex inspect` and `bilex convert`: look at a file of word vectors, and bring it into another format."""
+"""`bilex inspect` and `bilex convert`: describe a file of word vectors, and convert it to another format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bilex.io.inspection import Inspection
 
-max_words_option = click.option("--max-words", type=click.IntRange(min=1), help="Read the first N usable words only.")
+max_words_option = click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N usable words.")
 encoding_option = click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the words.")
 
 
@@ -24,7 +24,7 @@ encoding_option = click.option("--encoding", default="utf-8", show_default=True,
 @encoding_option
 @options.as_json
 def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> None:
-    """Tell what a FILE of word vectors holds, and what is wrong with it."""
+    """Show what a FILE of word vectors contains, and which problems it has."""
     from pathlib import Path
 
     from bilex.io.inspection import inspect_table
@@ -45,15 +45,15 @@ def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> N
     type=click.Choice(["float32", "float16"]),
     default="float32",
     show_default=True,
-    help="float16 halves .npz and .safetensors.",
+    help="float16 halves the size of .npz and .safetensors.",
 )
 @encoding_option
 @click.option("--force", is_flag=True, help="Replace OUT if it exists.")
 def convert(source: str, target: Path, max_words: int | None, dtype: str, encoding: str, force: bool) -> None:
-    """Read IN, leave out what cannot be used, and write OUT.
+    """Read IN, leave out unusable lines, and write OUT.
 
-    OUT's suffix names the format: .vec, .txt (no header), .bin (word2vec), .npz or .safetensors, the fastest to open;
-    .gz may follow the first three.
+    The suffix of OUT sets the format: .vec, .txt (no header), .bin (word2vec), .npz or .safetensors, the fastest to
+    open. The first three may be followed by .gz.
     """
     from bilex.io.write import choose_format
     from bilex.table import EmbeddingTable
@@ -63,13 +63,13 @@ def convert(source: str, target: Path, max_words: int | None, dtype: str, encodi
     table = EmbeddingTable.read(source, max_words=max_words, encoding=encoding)
     options.say(*(f"{source}: {line}" for line in table.report.summary()))
     if table.subwords is not None:
-        options.say(f"{source}: its subwords are not kept in {target}, only the words it lists")
+        options.say(f"{source}: the subwords are not written to {target}, only the words of the table")
     table.write(target, dtype=dtype)
     options.say(f"{target}: {len(table):,} words of {table.dim} dimensions")
 
 
 def show(inspection: Inspection) -> None:
-    """Print for people: a table of facts, then the repairs."""
+    """Print a table of facts, then the problems."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -81,8 +81,8 @@ def show(inspection: Inspection) -> None:
     console.print(Text(printable(str(inspection.path)), "bold"), grid, sep="\n")
     repairs = inspection.report.summary()
     doubts = [f"the table {doubt}" for doubt in inspection.doubtful_rows]
-    in_order = "Doubtful:" if doubts else "In order: nothing had to be left out."
-    console.print(Text("Left out or wrong:" if repairs else in_order, "bold"))
+    otherwise = "Suspicious:" if doubts else "No problems: nothing was left out."
+    console.print(Text("Left out or wrong:" if repairs else otherwise, "bold"))
     for line in repairs + doubts:
         console.print(Text(printable(f"  {line}")))
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 BATCH = 512
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-"""A code as of BCP 47."""
+"""A language code of BCP 47."""
 
 
 @click.command()
@@ -57,49 +57,54 @@ def translate(
     device: str,
     as_json: bool,
 ) -> None:
-    """Translate WORDs. Without one, or with -, the lines of standard input; at a terminal, words are asked for.
+    """Translate WORDs. Without a WORD, or with -, read one word per line from standard input; at a terminal, prompt.
 
-    Standard input is UTF-8. A word that is not in the table gets a vector from its subwords, where the table has them
+    Standard input is UTF-8. A word that is not in the table gets a vector from its subwords, if the table has subwords
     (fastText .bin). With --json one JSON object is printed per word. The exit code is 1 if no word could be translated.
     """
-    reading = words == ("-",) or not (words or sys.stdin.isatty())
-    asking = not (words or reading or as_json) and sys.stdout.isatty()
-    if not (words or reading or asking):
+    from_stdin = words == ("-",) or not (words or sys.stdin.isatty())
+    at_prompt = not (words or from_stdin or as_json) and sys.stdout.isatty()
+    if not (words or from_stdin or at_prompt):
         raise click.UsageError("needed at least one WORD, or - to read words from standard input")
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
-    if asking:
-        _ask(alignment, n, direction, chosen)
+    if at_prompt:
+        _prompt(alignment, n, direction, chosen)
         return
-    asked = known = 0
-    for batch in _batches(_lines() if reading else iter(words)):
-        asked += len(batch)
+    total = translated = 0
+    for batch in _batches(_lines() if from_stdin else iter(words)):
+        total += len(batch)
         with options.progress("searching") as bar:
             found = alignment.translate(batch, n, direction=direction, retrieval=chosen, progress=bar)
         for translation in found:
-            known += translation.through is not None
+            translated += translation.through is not None
             _print_json(translation) if as_json else _print(translation, alignment, direction)
         sys.stdout.flush()
-    if not asked:
-        options.say("found no word on standard input; write a word on each line, or give it as WORD")
-    ctx.exit(0 if known else 1)
+    if not total:
+        options.say("found no word on standard input; write one word per line, or give it as WORD")
+    ctx.exit(0 if translated else 1)
 
 
 @click.command()
 @click.argument("run", type=options.RunPath)
-@click.option("--mutual", is_flag=True, help="Keep found pairs only where each word is the other's best translation.")
+@click.option(
+    "--mutual", is_flag=True, help="Keep a found pair only if each word is the best translation of the other."
+)
 @click.option("--max-rank", type=click.IntRange(min=1), help="Consider only the N most frequent words of each table.")
 @click.option("-n", type=click.IntRange(min=1), default=1, show_default=True, help="Translations per word.")
 @click.option("--min-score", type=float, help="Leave out found pairs with a lower score.")
-@click.option("--no-given", is_flag=True, help="Do not put the translations of RUN's own dictionary first.")
+@click.option("--no-given", is_flag=True, help="Do not list the translations of RUN's own dictionary first.")
 @click.option(
     "--corrections",
     type=options.FilePath,
-    help=f"Decisions of `bilex explore` to put in.  [default: RUN/{CORRECTIONS}, if it is there]",
+    help=f"Decisions of `bilex explore` to apply.  [default: RUN/{CORRECTIONS}, if it exists]",
 )
-@click.option("--no-corrections", is_flag=True, help="Put no decisions in.")
+@click.option("--no-corrections", is_flag=True, help="Apply no decisions.")
 @click.option(
-    "--format", "kind", type=click.Choice(FORMATS), help="What to write.  [default: what --output ends in, else tsv]"
+    "--format",
+    "kind",
+    type=click.Choice(FORMATS),
+    help="Format of the file.  [default: by the suffix of --output, else tsv]",
 )
 @click.option("--source-language", default=UNKNOWN_LANGUAGE, help="Code of the source language, for tmx and stardict.")
 @click.option(
@@ -132,26 +137,25 @@ def induce(
 ) -> None:
     """Write the whole lexicon: every source word with its translations.
 
-    First comes what was accepted or corrected in `bilex explore`, then what the dictionary of RUN gives, then what the
-    vectors find, best first. All of the first two are there, also with --mutual and --min-score and if they are more
-    than -n; words that the table does not have come last, and --max-rank leaves them out. What was rejected is left
-    out.
+    For each word, the pairs that were accepted or corrected in `bilex explore` come first, then those of the dictionary
+    of RUN, then those found by the vectors, best first. -n, --mutual and --min-score apply only to found pairs.
+    Rejected pairs are left out. Words that are not in the table come last; --max-rank leaves them out.
 
-    tsv has the columns source, target, score, rank, origin (accepted, corrected, given, found), and is read by `bilex
-    align --train`; jsonl has the same in JSON lines; tmx (1.4b) is for translation tools, stardict for dictionary
-    programs: NAME.ifo with NAME.idx and NAME.dict. A pair has no score if a word of it has no vector.
+    tsv has the columns source, target, score, rank, origin (accepted, corrected, given, found), and can be used as
+    `bilex align --train`. jsonl has the same as JSON lines. tmx (1.4b) is for translation tools. stardict is for
+    dictionary programs: NAME.ifo with NAME.idx and NAME.dict. A pair has no score if one of its words has no vector.
     """
     if mutual and n != 1:
-        raise click.UsageError("--mutual keeps one found translation per word: leave -n out")
+        raise click.UsageError("--mutual keeps one found translation per word; leave out -n")
     if corrections is not None and no_corrections:
-        raise click.UsageError("--corrections and --no-corrections exclude each other")
+        raise click.UsageError("--corrections and --no-corrections contradict each other; leave out one of them")
     kind = kind or SUFFIXES.get(output.suffix, "tsv")
     if kind == "stardict" and output.suffix != ".ifo":
-        raise click.UsageError("--format stardict writes three files: give --output a name that ends in .ifo")
+        raise click.UsageError("--format stardict writes three files; give --output a name that ends in .ifo")
     languages = _languages(source_language, target_language, direction)
     for path in files_of(output, kind):
         options.check_free(path, force=force)
-    decided = None if no_corrections else _decisions(run, corrections)
+    decisions = None if no_corrections else _decisions(run, corrections)
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     with options.progress("searching") as bar:
@@ -166,10 +170,10 @@ def induce(
         )
     if min_score is not None:
         entries = [entry for entry in entries if entry.origin != "found" or entry.score >= min_score]
-    if decided is not None:
-        entries = _corrected(alignment, entries, decided, n, direction, chosen)
+    if decisions is not None:
+        entries = _corrected(alignment, entries, decisions, n, direction, chosen)
     if left_out := write_entries(output, entries, kind, languages):
-        options.say(f"{left_out:,} pairs left out: {kind} cannot hold their words")
+        options.say(f"{left_out:,} pairs were left out, because {kind} cannot store their words")
     options.say(_written(fitting(entries, kind), output))
 
 
@@ -180,7 +184,7 @@ def induce(
 @click.option("--force", is_flag=True, help="Replace files that exist.")
 @options.device
 def export(run: Path, source: Path | None, target: Path | None, force: bool, device: str) -> None:
-    """Write the mapped vectors, of length 1, in the format that each file's suffix names (see `bilex convert`)."""
+    """Write the mapped vectors, of length 1. The suffix of each file sets its format (see `bilex convert`)."""
     paths = [path for path in (source, target) if path is not None]
     if not paths:
         raise click.UsageError("needed --source FILE, --target FILE, or both")
@@ -199,22 +203,22 @@ def _languages(source: str, target: str, direction: Direction) -> tuple[str, str
 
 
 def _decisions(run: Path, file: Path | None) -> Corrections | None:
-    """Those of the file, or those of the run, if there are any; says how many."""
+    """The decisions of the file, or those of the run if there are any; prints how many."""
     if file is None and not (run / CORRECTIONS).is_file():
         return None
-    decided = open_corrections(file or run / CORRECTIONS, run)
-    if file is None and not any(decided.counts().values()):
-        decided.close()
+    decisions = open_corrections(file or run / CORRECTIONS, run)
+    if file is None and not any(decisions.counts().values()):
+        decisions.close()
         return None
-    way = "" if file else " (--no-corrections leaves them out)"
-    options.say(f"with the decisions in {decided.path}: {counted_decisions(decided.counts())}{way}")
-    return decided
+    hint = "" if file else " (--no-corrections leaves them out)"
+    options.say(f"with the decisions in {decisions.path}: {counted_decisions(decisions.counts())}{hint}")
+    return decisions
 
 
 def _corrected(
     alignment: Alignment,
     entries: list[Entry],
-    decided: Corrections,
+    decisions: Corrections,
     n: int,
     direction: Direction,
     retrieval: Retrieval,
@@ -222,13 +226,13 @@ def _corrected(
     from bilex.run.corrected import corrected
     from bilex.run.given import scored
 
-    with closing(decided):
-        entries = corrected(entries, decided, n=n, direction=direction)
+    with closing(decisions):
+        entries = corrected(entries, decisions, n=n, direction=direction)
     return scored(alignment, entries, direction=direction, retrieval=retrieval)
 
 
 def _written(entries: Sequence[Entry], output: Path) -> str:
-    """How many pairs were written, and how many of them come from where, if not all were found."""
+    """How many pairs were written, by origin unless all were found."""
     from bilex.entry import ORIGINS
 
     counts = Counter(entry.origin for entry in entries)
@@ -244,19 +248,19 @@ def _lines() -> Iterator[str]:
 
 
 def _batches(words: Iterator[str]) -> Iterator[list[str]]:
-    """All at once when piped; word by word for a person at a terminal."""
+    """Large batches from a pipe; word by word at a terminal."""
     size = 1 if sys.stdin.isatty() else BATCH
     while batch := list(itertools.islice(words, size)):
         yield batch
 
 
-def _ask(alignment: Alignment, n: int, direction: Direction, retrieval: Retrieval) -> None:
-    from bilex.cli.prompt import Session, converse
+def _prompt(alignment: Alignment, n: int, direction: Direction, retrieval: Retrieval) -> None:
+    from bilex.cli.prompt import Session, run_prompt
 
     def translate(word: str, n: int, direction: Direction) -> Translation:
         return alignment.translate(word, n, direction=direction, retrieval=retrieval)
 
-    converse(Session(alignment, n, direction, translate, _print_at_prompt))
+    run_prompt(Session(alignment, n, direction, translate, _print_at_prompt))
 
 
 def _print_json(translation: Translation) -> None:

@@ -8,7 +8,7 @@ import click
 
 from bilex.cli import options
 from bilex.cli.completion import complete_method, complete_setting
-from bilex.cli.interruption import telling, this_command
+from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.cli.parameters import as_options
 from bilex.errors import AlignmentError, MissingExtraError
 from bilex.parallel.cluster import import_ray
@@ -29,8 +29,10 @@ MINUTES = 30.0
 @click.command()
 @click.argument("source", type=options.FilePath)
 @click.argument("target", type=options.FilePath)
-@click.option("--train", type=options.FilePath, required=True, help="Dictionary to learn from.")
-@click.option("--dev", type=options.FilePath, help="Dictionary that decides; by default a tenth of --train.")
+@click.option("--train", type=options.FilePath, required=True, help="Training dictionary.")
+@click.option(
+    "--dev", type=options.FilePath, help="Dictionary that the trials are compared on.  [default: a tenth of --train]"
+)
 @click.option(
     "--method", default="rapo", show_default=True, shell_complete=complete_method, help="See `bilex methods`."
 )
@@ -40,24 +42,24 @@ MINUTES = 30.0
     multiple=True,
     metavar="KEY=VALUE",
     shell_complete=complete_setting,
-    help="A setting not to search; repeatable.",
+    help="Fix a setting, instead of searching it; repeatable.",
 )
-@click.option("--minutes", type=click.FloatRange(min=0), help="End after so long.  [default: 30, without --trials]")
-@click.option("--trials", type=click.IntRange(min=1), help="End after so many trials.")
+@click.option("--minutes", type=click.FloatRange(min=0), help="Stop after this time.  [default: 30, without --trials]")
+@click.option("--trials", type=click.IntRange(min=1), help="Stop after this number of trials.")
 @click.option(
     "--search",
     "kind",
     type=click.Choice(["tpe", "random"]),
     default="tpe",
     show_default=True,
-    help="tpe learns from the trials what to try, and prunes poor ones; random draws all.",
+    help="tpe suggests settings from earlier trials and stops poor trials early; random draws all settings.",
 )
 @options.max_words
 @options.rng_seed
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    help="Trials side by side, a batch of them at a time.  [default: 1; with --cluster as many as there is room for]",
+    help="Trials that run in parallel, as one batch.  [default: 1; with --cluster as many as the cluster has room for]",
 )
 @click.option(
     "--threads",
@@ -65,7 +67,7 @@ MINUTES = 30.0
     help="Threads for each trial.  [default: this machine's, divided by --jobs; with --cluster 1]",
 )
 @options.cluster
-@click.option("--resume", is_flag=True, help="Go on with a search that has ended or was interrupted.")
+@click.option("--resume", is_flag=True, help="Continue a search that has ended or was interrupted.")
 @click.option(
     "--output",
     type=options.RunPath,
@@ -98,19 +100,22 @@ def tune(
     device: str,
     as_json: bool,
 ) -> None:
-    """Search good settings of a method for SOURCE and TARGET, and write them to FOLDER/best.toml.
+    """Search for good settings of a method for SOURCE and TARGET, and write them to FOLDER/best.toml.
 
-    The dictionary --train is learnt from, but for dev words, which decide: by the mean reciprocal rank of their
-    translations. The first trial is that of the defaults; they stay if nothing is clearly better. Use what was found
-    with `bilex align --settings FOLDER/best.toml`. --minutes and --trials count what was done before, with --resume.
+    Every trial trains on --train without the dev words. Trials are compared by the mean reciprocal rank (MRR) on the
+    dev words. The first trial has the default settings; they are chosen unless another trial is significantly better.
+    Use the result with `bilex align --settings FOLDER/best.toml`. With --resume, --minutes and --trials include the
+    trials done before.
     """
     if not resume and output.exists():
-        raise AlignmentError(f"{output} exists already: go on with --resume, choose another --output, or remove it")
+        raise AlignmentError(
+            f"{output} exists already; continue it with --resume, choose another --output, or remove it"
+        )
     from bilex.tune.batches import Place
     from bilex.tune.search import Budget
     from bilex.tune.space import Space, import_optuna
 
-    import_optuna()  # rather now than after the tables are read
+    import_optuna()  # a missing package is reported before the tables are read
     if cluster is not None:
         import_ray()
     space = Space.of(method, options.parse_settings(settings))
@@ -146,16 +151,16 @@ def _search(
         ) as batches,
     ):
         if study.outcomes:
-            options.say(f"going on from {output}: {len(study.outcomes)} trials")
+            options.say(f"continuing from {output} with {len(study.outcomes)} trials")
         if batches.size > 1:
-            options.say(f"{batches.size} trials at a time")
+            options.say(f"running {batches.size} trials in parallel")
 
-        def keep(outcome: Outcome) -> None:
+        def save(outcome: Outcome) -> None:
             _say_outcome(outcome)
             report.write_report(output, space, judge(study.outcomes), study.outcomes)
 
-        with telling(lambda: _what_is_kept(study)):
-            verdict = search(study, budget, batches.evaluate_many, batch=batches.size, listener=keep)
+        with note_on_interruption(lambda: _saved_trials(study)):
+            verdict = search(study, budget, batches.evaluate_many, batch=batches.size, listener=save)
     report.write_report(output, space, verdict, study.outcomes)
     _draw(output, study)
     if as_json:
@@ -168,11 +173,12 @@ def _search(
     )
 
 
-def _what_is_kept(study: Study) -> str:
+def _saved_trials(study: Study) -> str:
     if not study.outcomes:
-        return "nothing was kept"
+        return "no trial was saved"
     trials = len(study.outcomes)
-    return f"{trials} trial{'s' * (trials > 1)} are kept; go on with{this_command('--resume')}"
+    saved = "1 trial was saved" if trials == 1 else f"{trials} trials were saved"
+    return f"{saved}; to continue, run{this_command('--resume')}"
 
 
 def _say_outcome(outcome: Outcome) -> None:
@@ -191,12 +197,12 @@ def _draw(output: Path, study: Study) -> None:
     try:
         draw(output, study)
     except MissingExtraError as error:
-        options.say(f"no pictures: {as_options(str(error))}")
+        options.say(f"no plots were drawn: {as_options(str(error))}")
 
 
 def _print(verdict: Verdict) -> None:
-    shown = [verdict.default] if verdict.best is verdict.default else [verdict.default, verdict.best]
-    rows = [(name, *(outcome.settings[name] for outcome in shown)) for name in verdict.default.settings]
-    rows.append(("dev MRR", *(f"{outcome.mrr:.4f}" for outcome in shown)))
-    rows.append(("dev P@1", *(f"{outcome.p_at_1:.1f}" for outcome in shown)))
-    options.print_table(["", "the defaults", f"trial {verdict.best.number}, the best"][: len(shown) + 1], rows)
+    compared = [verdict.default] if verdict.best is verdict.default else [verdict.default, verdict.best]
+    rows = [(name, *(outcome.settings[name] for outcome in compared)) for name in verdict.default.settings]
+    rows.append(("dev MRR", *(f"{outcome.mrr:.4f}" for outcome in compared)))
+    rows.append(("dev P@1", *(f"{outcome.p_at_1:.1f}" for outcome in compared)))
+    options.print_table(["", "the defaults", f"best trial: {verdict.best.number}"][: len(compared) + 1], rows)

@@ -1,4 +1,4 @@
-"""A run while it is made: RUN.partial with its checkpoints, on which one process works at a time."""
+"""An unfinished run: the folder RUN.partial with the checkpoints. Only one process uses it at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bilex.cli import options
-from bilex.cli.interruption import telling, this_command
+from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.errors import AlignmentError
 from bilex.run.files import check_unfinished
 from bilex.run.provenance import INPUTS, begin, check_same, is_same, read
@@ -21,65 +21,65 @@ if TYPE_CHECKING:
 
     from bilex.fitting.inputs import Inputs
 
-CHECKPOINTS = 3
-"""With its checkpoints a run takes so many times its tables while it is made, at most."""
+PEAK_FACTOR = 3
+"""During training, a run and its checkpoints take at most this many times the size of its tables."""
 
 
 def check_free(output: Path, partial: Path, *, resume: bool, force: bool) -> None:
-    """Refuse a place that is taken, by a run, the beginnings of one or another process, before any work is done."""
+    """Refuse a folder with a run, with an unfinished run, or in use by another process, before any work is done."""
     check_unfinished(partial, (INPUTS, CHECKPOINT, LOCK_FILE))
     if partial.is_dir():
         with exclusive_lock(partial / LOCK_FILE):
             pass
     if force or not resume:
-        _refuse_taken(output, None if resume else partial, force=force)
+        _refuse_existing(output, None if resume else partial, force=force)
 
 
-def _refuse_taken(output: Path, partial: Path | None, *, force: bool) -> None:
+def _refuse_existing(output: Path, partial: Path | None, *, force: bool) -> None:
     if output.exists():
         from bilex.run.folder import check_free
 
         check_free(output, replace=force)
     if partial is not None and (partial / CHECKPOINT).exists():
-        raise AlignmentError(f"{partial} was left by a run that was interrupted: go on with --resume, or remove it")
+        raise AlignmentError(f"{partial} is from a run that was interrupted; continue it with --resume, or remove it")
 
 
 def is_finished(output: Path, partial: Path, inputs: Inputs, *, force: bool) -> bool:
-    """Whether there is nothing to go on with: the run is there. Another run is refused, or replaced with `force`."""
+    """Whether this run exists already. A run of other inputs is refused, or replaced with `force`."""
     if not output.exists() or (force and (partial / CHECKPOINT).exists()):
         return False
     from bilex.run.folder import describe
 
-    there = describe(output)["inputs"]
-    if force and not is_same(inputs.describe(), there):
+    existing = describe(output)["inputs"]
+    if force and not is_same(inputs.describe(), existing):
         return False
-    check_same(inputs.describe(), there, output)
+    check_same(inputs.describe(), existing, output)
     return True
 
 
 def check_room(output: Path, inputs: Inputs) -> None:
-    """Refuse what the disk has no room for; say so if it may become too little."""
+    """Refuse a run that does not fit on the disk; warn if the checkpoints may not fit."""
     needed, free = inputs.least_bytes, free_bytes(output)
     require_disk_space(output, needed, "the run")
-    if free < CHECKPOINTS * needed:
+    if free < PEAK_FACTOR * needed:
         options.warn(
-            f"{output} will take {format_bytes(needed)}, and checkpoints while it is made up to "
-            f"{format_bytes((CHECKPOINTS - 1) * needed)} more; {format_bytes(free)} are free"
+            f"{output} will take {format_bytes(needed)}, and its checkpoints up to "
+            f"{format_bytes((PEAK_FACTOR - 1) * needed)} more during training; {format_bytes(free)} are free"
         )
 
 
 @contextmanager
 def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, force: bool) -> Iterator[Checkpoint]:
-    """A checkpoint in a folder on which one process works; removed when all is done.
+    """A checkpoint in the locked folder `partial`, which is removed when the training is complete.
 
-    What was interrupted before its first checkpoint is removed too: there is nothing to go on from.
+    The folder is also removed after an interruption before the first checkpoint, as nothing was saved.
     """
-    made = Checkpoint(partial, warn=options.warn)
-    with exclusive_lock(partial / LOCK_FILE), telling(lambda: _what_is_saved(partial, made)):
+    saved = Checkpoint(partial, warn=options.warn)
+    with exclusive_lock(partial / LOCK_FILE), note_on_interruption(lambda: _how_to_continue(partial, saved)):
         try:
-            _refuse_taken(output, None if resume else partial, force=force)
+            _refuse_existing(output, None if resume else partial, force=force)
             _begin(partial, inputs)
-            yield made
+            yield saved
         except BaseException:
             if not (partial / CHECKPOINT).exists():
                 remove_folder(partial)
@@ -88,18 +88,18 @@ def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, for
 
 
 def _begin(partial: Path, inputs: Inputs) -> None:
-    """Go on with what was begun from the same inputs, or begin."""
+    """Continue a run of the same inputs, or begin."""
     remove_stale_files(partial)
     if (partial / CHECKPOINT).exists():
         check_same(inputs.describe(), read(partial / INPUTS, again="align"), partial)
-        options.say(f"going on from {partial}")
+        options.say(f"continuing from {partial}")
     else:
         begin(partial, inputs.describe())
 
 
-def _what_is_saved(partial: Path, checkpoint: Checkpoint) -> str:
+def _how_to_continue(partial: Path, checkpoint: Checkpoint) -> str:
     if not (partial / CHECKPOINT).exists():
-        return "nothing was kept"
+        return "no checkpoint was saved"
     reached = {name.rpartition(".")[2]: value for name, value in (checkpoint.last or {}).items()}
     places = [f"{name} {reached[name]}" for name in ("round", "epoch") if name in reached]
-    return f"go on from {', '.join(places) or partial} with{this_command('--resume')}"
+    return f"to continue from {', '.join(places) or partial}, run{this_command('--resume')}"

@@ -1,4 +1,4 @@
-"""What to say of a word that is not in the table it was looked up in."""
+"""The message for a word that is not in the table it was looked up in."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def about_unknown(word: str, alignment: Alignment, direction: Direction, *, turn: str | None = None) -> str:
-    """That it is not in the table, and what may help: another spelling, the other direction, a near word.
+    """Say that the word is not in the table, and what may help: another spelling, the other direction, a similar word.
 
-    `turn`: what the person has to do to translate in the other direction.
+    `turn`: how to translate in the other direction.
     """
     (table, other), name = alignment.tables.along(direction), from_to(direction).target
     hints = [f"{spelling!r} is{note}" for spelling, note in _spellings(word) if spelling != word and spelling in table]
@@ -32,7 +32,7 @@ def about_unknown(word: str, alignment: Alignment, direction: Direction, *, turn
 
 
 def _spellings(word: str) -> Iterator[tuple[str, str]]:
-    """The word in other letter case, and with letters and their accents as one character or as two; what to note."""
+    """Other spellings, each with a note: other letter case, and the other Unicode form of letters with accents."""
     yield from ((spelling, "") for spelling in (word.lower(), word.capitalize(), word.upper()))
     for form in ("NFC", "NFD"):
         yield unicodedata.normalize(form, word), f", the same letters in the Unicode form {form}"

@@ -1,1 +1,1 @@
-"""A local web page to look into an alignment and to correct its lexicon. Needs the extra `explore`."""
+"""A local web page to browse an alignment and to correct its lexicon. Needs the extra `explore`."""

@@ -1,4 +1,4 @@
-"""What the adapter of RAPO does to one word: by how much it moves it, where to, and for which neighbours."""
+"""The offset that the adapter of RAPO adds to one word: its length, its direction, and the context words."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ N = 8
 
 
 def personal(mapping: Mapping, side: Side, row: int, table: Tensor) -> dict[str, Any] | None:
-    """Size and direction of a word's own offset σ(x̄ W), as rows of its table; none where the method has no adapter.
+    """Length and direction of the offset σ(x̄ W) of a word, as rows of its table; None if the method has no adapter.
 
-    table: (n, d), the normalized vectors of its language.
+    table: (n, d), the normalized vectors of the language of the word.
     """
     if not isinstance(mapping, TowerMapping) or mapping.activation == "none":
         return None
     x, members = table[row], _members(mapping, side, row, table)
     adapter: Tensor = getattr(mapping, f"{side}_adapter")
     offset = offsets(table[members].mean(0, keepdim=True), adapter.to(table), mapping.activation)[0]
-    towards = table @ torch.nn.functional.normalize(offset, dim=0)
-    turned = torch.nn.functional.cosine_similarity(x + offset, x, dim=0).clamp(-1, 1)
+    cosines = table @ torch.nn.functional.normalize(offset, dim=0)
+    cosine = torch.nn.functional.cosine_similarity(x + offset, x, dim=0).clamp(-1, 1)
     return {
         "size": float(offset.norm()),
-        "along": float(towards[row]),
-        "turned": float(torch.rad2deg(turned.acos())),
-        "towards": _words(towards),
-        "away": _words(-towards),
+        "along": float(cosines[row]),
+        "turned": float(torch.rad2deg(cosine.acos())),
+        "towards": _nearest(cosines),
+        "away": _nearest(-cosines),
         "context": [i for i in members.tolist() if i != row],
     }
 
 
 def _members(mapping: TowerMapping, side: Side, row: int, table: Tensor) -> Tensor:
-    """The words whose mean is the context: those kept with the mapping, or all nearer than τ; itself among them."""
-    known: Neighbourhoods | None = getattr(mapping, f"{side}_context")
-    if known is not None and known.belong_to(table):
-        return known.members[known.offsets[row] : known.offsets[row + 1]]
+    """Rows whose mean is the context, with the word itself: as stored in the mapping, or all with a cosine above τ."""
+    stored: Neighbourhoods | None = getattr(mapping, f"{side}_context")
+    if stored is not None and stored.belong_to(table):
+        return stored.members[stored.offsets[row] : stored.offsets[row + 1]]
     cosines = table @ table[row]
     cosines[row] = 1.0
     near = cosines.topk(min(mapping.context_cap or len(table), len(table)))
     return near.indices[near.values > min(getattr(mapping, f"tau_{side}"), ITSELF)]
 
 
-def _words(values: Tensor) -> list[list[float]]:
-    """Rows and cosines of the nearest."""
+def _nearest(values: Tensor) -> list[list[float]]:
+    """Rows and cosines of the nearest words."""
     top = values.topk(min(N, len(values)))
     return [[i, value] for i, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""What the server answers with."""
+"""The JSON responses of the server."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bilex.storage.strict_json import to_json
 
 
 class JSONAnswer(JSONResponse):
-    """JSON; a number that is not finite becomes null instead of an error of the server."""
+    """A JSON response. A number that is not finite becomes null instead of a server error."""
 
     def render(self, content: Any) -> bytes:
-        """The text in UTF-8."""
+        """The JSON text in UTF-8."""
         return to_json(content).encode()

@@ -1,4 +1,4 @@
-"""The web application: the page, and what it asks for."""
+"""The web application: the page and the requests that it sends."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ Number = Annotated[int, Query(ge=1, le=50)]
 
 
 def make_app(explorer: Explorer, *, host: str = "127.0.0.1", token: str | None = None) -> Guard:
-    """The application over a run; the explorer's threads end with it."""
+    """The application for a run. It starts the threads of the explorer and stops them at shutdown."""
     token = token or secrets.token_urlsafe(32)
 
     @asynccontextmanager
-    async def life(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         explorer.preparation.start()
         yield
         await asyncio.to_thread(explorer.close)
 
-    app = FastAPI(lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     _page_routes(app, token)
     _word_routes(app, explorer)
     app.include_router(lexicon_routes(explorer))
@@ -53,15 +53,15 @@ def make_app(explorer: Explorer, *, host: str = "127.0.0.1", token: str | None =
 def _page_routes(app: FastAPI, token: str) -> None:
     @app.get("/")
     async def index() -> Response:
-        sent = page(token)
-        return Response(sent.content, media_type=sent.kind)
+        file = page(token)
+        return Response(file.content, media_type=file.media_type)
 
     @app.get("/static/{name}")
     async def static(name: str) -> Response:
-        sent = static_files().get(name)
-        if sent is None:
+        file = static_files().get(name)
+        if file is None:
             raise HTTPException(404, "there is no such file")
-        return Response(sent.content, media_type=sent.kind)
+        return Response(file.content, media_type=file.media_type)
 
 
 def _word_routes(app: FastAPI, explorer: Explorer) -> None:
@@ -93,33 +93,33 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
     @app.get("/api/explain")
     async def explain(word: Word, side: Side, n: Number = 10) -> Response:
         row, vector = await _vector(explorer, side, word)
-        also = explorer.given_rows(side, word)
-        found = await _result(explorer.explain(side, row, vector, n, also))
+        given_rows = explorer.given_rows(side, word)
+        found = await _result(explorer.explain(side, row, vector, n, given_rows))
         near = await _result(explorer.neighbours(side, row, vector, n))
-        own = await asyncio.to_thread(views.personal_view, explorer, side, row)
+        offset = await asyncio.to_thread(views.offset_view, explorer, side, row)
         return JSONAnswer(
             {
                 "word": word,
                 "r": round(found.own, views.DIGITS),
                 "candidates": views.candidates_view(explorer, side, word, row, found),
                 "neighbours": views.neighbours_view(explorer, side, near),
-                "personal": own,
+                "personal": offset,
             }
         )
 
     @app.get("/api/map")
-    async def around(word: Word, side: Side, n: Number = 9) -> Response:
+    async def word_map(word: Word, side: Side, n: Number = 9) -> Response:
         row, vector = await _vector(explorer, side, word)
         if row is None:
-            raise HTTPException(404, f"{word!r} is not in the table, so that it has no place among its words")
+            raise HTTPException(404, f"{word!r} is not in the table, so it is not on the map")
         found = await _result(explorer.explain(side, row, vector, n))
         near = await _result(explorer.neighbours(side, row, vector, n))
-        places = {side: [row, *near.rows], other(side): found.rows}
-        return JSONAnswer(await asyncio.to_thread(views.map_view, explorer, places, (side, row)))
+        rows = {side: [row, *near.rows], other(side): found.rows}
+        return JSONAnswer(await asyncio.to_thread(views.map_view, explorer, rows, (side, row)))
 
 
 async def _vector(explorer: Explorer, side: Side, word: str) -> tuple[int | None, Any]:
-    """Row and vector of a word; vectors made of subwords may take long, so that others need not wait for them."""
+    """Row and vector of a word. A vector from subwords may be slow, so a thread computes it."""
     if word in explorer.table(side):
         return explorer.vector(side, word)
     return await asyncio.to_thread(explorer.vector, side, word)
@@ -130,22 +130,22 @@ async def _result(found: Future[Ranked] | Ranked) -> Ranked:
 
 
 def _error_handlers(app: FastAPI) -> None:
-    """Every error is JSON with one sentence for a person."""
+    """Every error response is JSON with a message for the user."""
 
     @app.exception_handler(NotReadyError)
     async def not_ready(_: Request, error: NotReadyError) -> Response:
         return JSONAnswer({"error": str(error), "preparing": True}, 503, {"retry-after": "1"})
 
     @app.exception_handler(BilexError)
-    async def not_possible(_: Request, error: BilexError) -> Response:
+    async def bilex_error(_: Request, error: BilexError) -> Response:
         return JSONAnswer({"error": str(error)}, 404 if isinstance(error, TableError) else 400)
 
     @app.exception_handler(HTTPException)
-    async def not_there(_: Request, error: HTTPException) -> Response:
+    async def http_error(_: Request, error: HTTPException) -> Response:
         return JSONAnswer({"error": error.detail}, error.status_code)
 
     @app.exception_handler(RequestValidationError)
-    async def not_valid(_: Request, error: RequestValidationError) -> Response:
+    async def invalid(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         return JSONAnswer({"error": f"{where}: {first['msg']}".encode(errors="replace").decode()}, 422)

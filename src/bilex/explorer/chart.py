@@ -1,4 +1,4 @@
-"""A word and its surroundings on a plane, before and after the alignment."""
+"""The map of a word and its neighbours: a plane before the alignment, and one after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Plane(NamedTuple):
-    """Points (n, 2) on the two directions in which they differ most, and the share of the variance that these show."""
+    """Points (n, 2) in the first two principal components, and the share of the variance that these explain."""
 
     points: list[list[float]]
     shown: float
@@ -20,7 +20,7 @@ class Plane(NamedTuple):
 def plane(rows: Tensor) -> Plane:
     """The first two principal components:  X − mean = U S Vᵀ,  points = U₂ S₂.  rows: (n, d).
 
-    The sign of a component means nothing; the one is taken that makes its largest number positive.
+    The sign of a component is arbitrary; it is set so that the number with the largest magnitude is positive.
     """
     u, s, _ = torch.linalg.svd((rows - rows.mean(0)).double(), full_matrices=False)
     points = torch.zeros(len(rows), 2, dtype=torch.double)

@@ -1,4 +1,4 @@
-"""The induced lexicon as a list to go through: one entry for each source word, with what speaks against it."""
+"""The induced lexicon as a list to review: one entry per source word, with its doubts."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 Order = Literal["frequency", "margin", "score", "doubts"]
 Doubt = Literal["low_margin", "one_sided", "hub"]
-LOW = 0.1
-"""A margin among this share of the smallest is low."""
-HUB = 5
-"""A target that is the best translation of so many source words is a hub."""
+LOW_MARGIN_SHARE = 0.1
+"""This share of the margins, the smallest ones, count as low."""
+HUB_SIZE = 5
+"""A target that is the best translation of at least this many source words is a hub."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Which entries to list, and in which order."""
+    """Which entries to list, and their order."""
 
     text: str = ""
     doubt: Doubt | Literal["any", ""] = ""
@@ -45,10 +45,10 @@ class Filter:
 
 
 class Entries:
-    """Columns over all source words: the best target, its score, the margin to the second, and doubts.
+    """Columns over all source words: the best target, its score, the margin to the second best, and the doubts.
 
-    given: entries of some rows, by the row, which take the place of what was found. Their score is that of the first,
-    without a margin (infinity) and without doubts.
+    given: entries by row, which replace what was found. Such a row has the score of its first entry, an infinite
+    margin and no doubts.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Entries:
         self.margin[self.is_given] = np.inf
         self.mutual = backward.rows[:, 0].numpy()[self.target] == np.arange(len(scores))
         self.chosen = np.bincount(self.target, minlength=len(backward.rows))
-        """How many source words each target is the best translation of."""
+        """For each target, the number of source words whose best translation it is."""
         self._words = sources, targets
         self._orders: dict[tuple[Order, bool], NDArray[np.int64]] = {}
 
@@ -80,32 +80,32 @@ class Entries:
 
     @cached_property
     def doubts(self) -> dict[Doubt, NDArray[np.bool_]]:
-        """Which entries there is which doubt about."""
+        """For each kind of doubt, a mask of the entries that have it."""
         margins = self.margin[~self.is_given]
         return {
-            "low_margin": self.margin < (np.quantile(margins, LOW) if len(margins) else -np.inf),
+            "low_margin": self.margin < (np.quantile(margins, LOW_MARGIN_SHARE) if len(margins) else -np.inf),
             "one_sided": ~self.mutual & ~self.is_given,
-            "hub": (self.chosen[self.target] >= HUB) & ~self.is_given,
+            "hub": (self.chosen[self.target] >= HUB_SIZE) & ~self.is_given,
         }
 
     @cached_property
     def doubt_count(self) -> NDArray[np.int64]:
-        """How many doubts there are about each entry."""
+        """The number of doubts of each entry."""
         count: NDArray[np.int64] = np.stack(list(self.doubts.values())).sum(axis=0, dtype=np.int64)
         return count
 
     @cached_property
     def hubness(self) -> Hubness:
-        """How unevenly targets are among the best translations kept."""
+        """Hubness of the targets over the stored best translations."""
         return describe(self.among_best, k=self.found.shape[1])
 
     @cached_property
     def among_best(self) -> Tensor:
-        """How often each target is among them."""
+        """How often each target is among the stored best translations."""
         return occurrences(self.found, len(self.chosen))
 
     def select(self, wanted: Filter, keep: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """Rows of the entries that fit, in order; `keep` says of each entry whether it may."""
+        """Rows of the matching entries, in order; `keep` is a mask of the entries to consider."""
         mask = np.ones(len(self), dtype=bool) if keep is None else keep.copy()
         if wanted.doubt:
             mask &= self.doubt_count > 0 if wanted.doubt == "any" else self.doubts[wanted.doubt]
@@ -118,11 +118,11 @@ class Entries:
         if wanted.text:
             mask &= self._containing(wanted.text)
         rows = self._ordered(wanted.order, wanted.ascending)
-        fitting: NDArray[np.int64] = rows[mask[rows]]
-        return fitting
+        selected: NDArray[np.int64] = rows[mask[rows]]
+        return selected
 
     def hubs(self, n: int) -> list[dict[str, Any]]:
-        """The targets that are most often among the best translations, with the words they are the best of."""
+        """The targets that are most often among the best translations, with examples of source words."""
         counts = self.among_best.numpy()
         top = np.argsort(-counts, kind="stable")[:n]
         return [
@@ -136,7 +136,7 @@ class Entries:
         ]
 
     def _containing(self, text: str) -> NDArray[np.bool_]:
-        """Of each entry, whether a word of it has that text in it."""
+        """Mask of the entries with this text in the source word or in a translation."""
         sources, targets = (index.containing(text) for index in self._words)
         of_target = targets[self.target] & ~self.is_given
         folded = fold(text)
@@ -146,7 +146,7 @@ class Entries:
         return either
 
     def _ordered(self, order: Order, ascending: bool) -> NDArray[np.int64]:
-        """All rows in an order; sorted once."""
+        """All rows in this order; each order is sorted once."""
         if (order, ascending) not in self._orders:
             self._orders[order, ascending] = self._sort(order, ascending)
         return self._orders[order, ascending]

@@ -1,4 +1,4 @@
-"""A run opened for looking into it: everything behind the page, without the web."""
+"""A run opened for browsing: everything behind the page, without the web server."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ DIRECTION: dict[Side, Direction] = {"source": "forward", "target": "backward"}
 
 
 class NotReadyError(Exception):
-    """What is asked for is still being prepared."""
+    """The requested data are still being prepared."""
 
 
 class Explorer:
-    """An alignment with its mapped tables in memory, its search, its induced lexicon and its corrections."""
+    """An alignment with its mapped tables in memory, the search, the induced lexicon and the corrections."""
 
     def __init__(self, alignment: Alignment, corrections: Corrections, *, k: int = 10) -> None:
         self.retrieval = CSLS(k=k)
@@ -52,7 +52,7 @@ class Explorer:
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
 
     def close(self) -> None:
-        """End the threads and close the file of corrections."""
+        """Stop the threads and close the file of corrections."""
         self.preparation.stop()
         self._batches.close()
         self.corrections.close()
@@ -62,7 +62,7 @@ class Explorer:
         return self.alignment.tables.of(side)
 
     def names(self) -> dict[Side, str]:
-        """What to call the two languages: the names of their files, where they differ."""
+        """Names of the two languages: the names of their files if these differ, else source and target."""
         inputs = self.alignment.provenance.get("inputs", {})
         files: dict[Side, Any] = {side: (inputs.get(side) or {}).get("file") for side in SIDES}
         stems: dict[Side, str] = {side: Path(file).name.split(".")[0] if file else "" for side, file in files.items()}
@@ -71,41 +71,43 @@ class Explorer:
         return {"source": "source", "target": "target"}
 
     def translate(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked] | Ranked:
-        """The best translations of a word: at once, if they were found before."""
+        """The best translations of a word; without a future if they are in the cache."""
         direction, candidates = DIRECTION[side], other(side)
         best = self.induced.best.get(direction)
         if row is not None and best is not None and n <= N and all(map(self.search.ready, SIDES)):
             return self.search.known(direction, row, best.rows[row, :n].long(), best.scores[row, :n])
-        return self._ask(Wanted(candidates, "best"), Query(vector, n, row))
+        return self._submit(Wanted(candidates, "best"), Query(vector, n, row))
 
-    def explain(self, side: Side, row: int | None, vector: Tensor, n: int, also: Iterable[int] = ()) -> Future[Ranked]:
+    def explain(
+        self, side: Side, row: int | None, vector: Tensor, n: int, extra_rows: Iterable[int] = ()
+    ) -> Future[Ranked]:
         """The best translations and the nearest words of the other language, with their ranks by score and cosine.
 
-        also: rows of further candidates.
+        extra_rows: further candidates.
         """
-        return self._ask(Wanted(other(side), "explained"), Query(vector, n, row, tuple(also)))
+        return self._submit(Wanted(other(side), "explained"), Query(vector, n, row, tuple(extra_rows)))
 
     def neighbours(self, side: Side, row: int | None, vector: Tensor, n: int) -> Future[Ranked]:
-        """The nearest words of that language itself."""
+        """The nearest words of the same language."""
         return self._batches.submit(Wanted(side, "near"), Query(vector, n, row))
 
     def vector(self, side: Side, word: str) -> tuple[int | None, Tensor]:
-        """Row and mapped vector of a word; no row, if its vector is made of subwords. TableError if there is none."""
+        """Row and mapped vector of a word; the row is None if the vector comes from subwords. TableError: no vector."""
         table = self.table(side)
         row = table.index.get(word)
         if row is not None:
             return row, self.search.rows(side)[row]
-        made = torch.from_numpy(table.vector(word)).to(self.alignment.device)
-        return None, self.alignment.map_rows(made[None], side)[0]
+        vector = torch.from_numpy(table.vector(word)).to(self.alignment.device)
+        return None, self.alignment.map_rows(vector[None], side)[0]
 
     def back(self, side: Side, rows: list[int]) -> list[int] | None:
-        """The best translations of some words into the other language, if they were found before."""
+        """The best translation of each of these words into the other language; None if it is not in the cache."""
         best = self.induced.best.get(DIRECTION[side])
         return None if best is None else best.rows[rows, 0].tolist()
 
     @cached_property
     def given(self) -> dict[Side, dict[str, list[str]]]:
-        """What the dictionary gives for each word, by the language of the word."""
+        """The dictionary translations of each word, by the language of the word."""
         found: dict[Side, dict[str, list[str]]] = {side: {} for side in SIDES}
         for side, words in found.items():
             for entry in given_entries(self.alignment, direction=DIRECTION[side]):
@@ -113,24 +115,24 @@ class Explorer:
         return found
 
     def given_rows(self, side: Side, word: str) -> list[int]:
-        """The rows of what the dictionary gives for a word, as far as it has vectors."""
+        """The rows of the dictionary translations of a word; those without a vector are left out."""
         index = self.table(other(side)).index
         return [index[given] for given in self.given[side].get(word, ()) if given in index]
 
     def rate(self, side: Side, row: int, candidates: list[int]) -> Ranked | None:
-        """Some candidates of a word with their figures, in the order given; none while these are not ready."""
+        """Scores of some candidates of a word, in this order; None while the penalties are not ready."""
         if not all(map(self.search.ready, SIDES)):
             return None
-        places = torch.tensor(candidates, device=self.alignment.device)
-        scores = self.index.scores(torch.full_like(places, row), places, DIRECTION[side])
-        return self.search.known(DIRECTION[side], row, places, scores)
+        rows = torch.tensor(candidates, device=self.alignment.device)
+        scores = self.index.scores(torch.full_like(rows, row), rows, DIRECTION[side])
+        return self.search.known(DIRECTION[side], row, rows, scores)
 
     @cached_property
     def entries(self) -> Entries:
-        """The lexicon: what the dictionary gives, and for all other words what was induced."""
+        """The lexicon: the translations of the dictionary, and induced ones for all other words."""
         best = self.induced.best
         if len(best) < 2:
-            raise NotReadyError("the lexicon is still being induced")
+            raise NotReadyError("The lexicon is still being induced")
         given: dict[int, list[Entry]] = {}
         for entry in scored(self.alignment, given_entries(self.alignment), retrieval=self.retrieval):
             if entry.source in self.table("source"):
@@ -138,20 +140,22 @@ class Explorer:
         return Entries(best["forward"], best["backward"], self.words["source"], self.words["target"], given)
 
     def suggestion(self, row: int) -> str:
-        """The translation that the lexicon has for a source word: the first one that is given, or the best found."""
+        """The translation of a source word in the lexicon: the first of the dictionary, or the best one found."""
         given = self.entries.given.get(row)
         return given[0].target if given else self.table("target").words[int(self.entries.target[row])]
 
     def lexicon(self) -> list[Entry]:
-        """Every source word with what is given or its best translation, as far as nothing else was decided."""
+        """Every source word with the decided translations, else those of the dictionary, else the best one found."""
         entries, source, target = self.entries, self.table("source").words, self.table("target").words
         scores = self.induced.best["forward"].scores[:, 0].tolist()
         found = zip(source, entries.target.tolist(), scores, strict=True)
-        made = [Entry(word, target[j], score, 1) for word, j, score in found]
-        decided = corrected(with_given(self.alignment, made, n=1, retrieval=self.retrieval), self.corrections)
-        return scored(self.alignment, decided, retrieval=self.retrieval)
+        induced = [Entry(word, target[j], score, 1) for word, j, score in found]
+        entries_with_given = with_given(self.alignment, induced, n=1, retrieval=self.retrieval)
+        return scored(self.alignment, corrected(entries_with_given, self.corrections), retrieval=self.retrieval)
 
-    def _ask(self, wanted: Wanted, query: Query) -> Future[Ranked]:
+    def _submit(self, wanted: Wanted, query: Query) -> Future[Ranked]:
         if not self.search.ready(wanted.side):
-            raise NotReadyError("the neighbourhoods of all words are still being measured, once for this run")
+            raise NotReadyError(
+                "The CSLS neighbourhoods of all words are still being computed; this is done once for each run"
+            )
         return self._batches.submit(wanted, query)

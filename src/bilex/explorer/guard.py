@@ -1,4 +1,4 @@
-"""Who may ask for what: only pages that this server has sent itself, from this machine unless told otherwise."""
+"""Access control: only pages sent by this server may send requests to it, and only under a known host name."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 TOKEN_HEADER = "x-bilex-token"  # noqa: S105 (its name, not its value)
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(:\d+)?")
-LARGEST_BODY = 16 * 1024
-LONGEST_QUERY = 4 * 1024
-READING = ("GET", "HEAD")
+MAX_BODY_BYTES = 16 * 1024
+MAX_QUERY_BYTES = 4 * 1024
+SAFE_METHODS = ("GET", "HEAD")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -35,7 +35,7 @@ HEADERS = {
 
 
 class RefusedError(Exception):
-    """A request that is not answered."""
+    """A request that is refused."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -44,77 +44,77 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Guard:
-    """Stands before the application: checks every request, and puts the headers on every answer."""
+    """Middleware: checks every request, and adds security headers to every response."""
 
     app: ASGIApp
     token: str
     host: str
-    """Where the server listens; a name there is one that it may be called by."""
+    """The address that the server listens on; requests may name it in the Host header."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse."""
+        """Handle a request, or refuse it."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-        elif scope["type"] == "http":  # there are no web sockets here
-            await self._answer(scope, receive, send)
+        elif scope["type"] == "http":  # web sockets are not supported
+            await self._handle(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                message = {**message, "headers": [*message.get("headers", []), *added]}
+                security = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *security]}
             await send(message)
 
         try:
             self._check(scope)
-            body = await _whole_body(scope, receive)
-            await self.app(_reading(scope), body, send_with_headers)
+            receive_body = await _read_body(scope, receive)
+            await self.app(_as_get(scope), receive_body, send_with_headers)
         except RefusedError as refused:
             await _refuse(send_with_headers, refused)
-        except asyncio.CancelledError:  # the server ends, and has waited for this answer long enough
+        except asyncio.CancelledError:  # at shutdown, after the grace period
             if not started:
-                await _refuse(send_with_headers, RefusedError(503, "bilex explore has ended"))
+                await _refuse(send_with_headers, RefusedError(503, "bilex explore has stopped; start it again"))
 
     def _check(self, scope: Scope) -> None:
         headers = _headers(scope)
         host = headers.get("host", "")
         if not self._is_ours(host):
-            raise RefusedError(421, "this server is not known by that name; open the address that bilex explore shows")
-        if len(scope["query_string"]) > LONGEST_QUERY:
+            raise RefusedError(421, "this server has another address; open the address that bilex explore printed")
+        if len(scope["query_string"]) > MAX_QUERY_BYTES:
             raise RefusedError(414, "the request is too long")
-        writes = scope["method"] not in READING
+        writes = scope["method"] not in SAFE_METHODS
         if scope["path"].startswith("/api/") or writes:
             _check_origin(headers, host)
         if writes and not hmac.compare_digest(headers.get(TOKEN_HEADER, "").encode(), self.token.encode()):
-            raise RefusedError(403, "the page is of an earlier session; load it again")
+            raise RefusedError(403, "the page is from an earlier session; reload it")
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a Host header names this machine by number, or by a name that no stranger's page can have."""
+        """Whether a Host header is an IP address, localhost, or the name that the server listens on."""
         parts = HOST.fullmatch(host.lower())
         if parts is None:
             return False
         name = parts["name"].strip("[]")
-        return name in ("localhost", self.host.lower()) or _is_number(name)
+        return name in ("localhost", self.host.lower()) or _is_ip_address(name)
 
 
-def _is_number(name: str) -> bool:
+def _is_ip_address(name: str) -> bool:
     try:
         return not ipaddress.ip_address(name).is_unspecified
     except ValueError:
         return False
 
 
-def _reading(scope: Scope) -> Scope:
-    """HEAD asks for what GET would give, and the server leaves the body out."""
+def _as_get(scope: Scope) -> Scope:
+    """A HEAD request as a GET request; the server leaves out the body of the response."""
     return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
 
 def _headers(scope: Scope) -> dict[str, str]:
-    """By lower-case name; where one is there twice, both, so that it fits nothing."""
+    """Headers by lower-case name. Repeated headers are joined, so that they match no expected value."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -123,7 +123,7 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _check_origin(headers: dict[str, str], host: str) -> None:
-    """Refuse what a page of another site has sent; browsers say so in these headers, and pages cannot change them."""
+    """Refuse requests from pages of other sites. Browsers set these headers, and pages cannot change them."""
     origin = headers.get("origin")
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise RefusedError(403, "requests from other sites are refused")
@@ -131,26 +131,26 @@ def _check_origin(headers: dict[str, str], host: str) -> None:
         raise RefusedError(403, "requests from other sites are refused")
 
 
-async def _whole_body(scope: Scope, receive: Receive) -> Receive:
-    """The body, if it is not too large, to be received again."""
+async def _read_body(scope: Scope, receive: Receive) -> Receive:
+    """Read the whole body, unless it is too large. Returns a `receive` that gives it to the application."""
     length = _headers(scope).get("content-length", "0")
-    if not length.isdecimal() or int(length) > LARGEST_BODY:
-        raise RefusedError(413, f"the request is too large; at most {LARGEST_BODY:,} bytes are taken")
+    if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
+        raise RefusedError(413, f"the request is too large; the limit is {MAX_BODY_BYTES:,} bytes")
     parts, size, more = [], 0, True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise RefusedError(400, "the request broke off")
+            raise RefusedError(400, "the connection was closed before the request was complete")
         parts.append(message.get("body", b""))
         size, more = size + len(parts[-1]), message.get("more_body", False)
-        if size > LARGEST_BODY:
-            raise RefusedError(413, f"the request is too large; at most {LARGEST_BODY:,} bytes are taken")
-    waiting = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
+        if size > MAX_BODY_BYTES:
+            raise RefusedError(413, f"the request is too large; the limit is {MAX_BODY_BYTES:,} bytes")
+    messages = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
-    async def again() -> Message:
-        return waiting.pop() if waiting else await receive()
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
 
-    return again
+    return receive_again
 
 
 async def _refuse(send: Send, refused: RefusedError) -> None:

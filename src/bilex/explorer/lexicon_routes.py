@@ -1,4 +1,4 @@
-"""The lexicon on the web: list, decide, take back, download."""
+"""Routes of the lexicon: list, decide, undo, export."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from bilex.explorer.explorer import Explorer
 
 Bound = Annotated[float | None, Query(allow_inf_nan=False)]
-LONGEST_TYPED = 2000
-"""Characters of all translations that are typed at once; the page knows this number too."""
-Exported = Literal["corrections", "dictionary", "lexicon"]
+MAX_TYPED_LENGTH = 2000
+"""Characters of all translations typed at once; decisions.js has the same limit."""
+ExportKind = Literal["corrections", "dictionary", "lexicon"]
 Text = Annotated[str, Field(min_length=1, max_length=MAX_WORD_LENGTH)]
-Typed = Annotated[str, Field(min_length=1, max_length=LONGEST_TYPED)]
+Typed = Annotated[str, Field(min_length=1, max_length=MAX_TYPED_LENGTH)]
 
 
-class Deciding(BaseModel):
-    """A decision as the page sends it; the target is what was typed, one word or several."""
+class DecisionRequest(BaseModel):
+    """A decision as the page sends it. `target` is the typed text, of one word or several."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,7 +45,7 @@ class Deciding(BaseModel):
 
 
 def lexicon_routes(explorer: Explorer) -> APIRouter:
-    """The routes over a run: plain functions, run in threads, as the file of decisions may keep them waiting."""
+    """The routes for a run. They are plain functions, which run in threads, as access to the file may block."""
     router = APIRouter(prefix="/api")
 
     @router.get("/lexicon")
@@ -64,49 +64,49 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
         entries = explorer.entries
         wanted = Filter(text=text, doubt=doubt, least=least, most=most, origin=origin, order=order, ascending=ascending)
         rows = entries.select(wanted, _with_status(explorer, entries, status) if status else None)
-        shown = views.entries_view(explorer, entries, rows[offset : offset + limit].tolist())
-        return JSONAnswer({"total": len(rows), "offset": offset, "entries": shown})
+        listed = views.entries_view(explorer, entries, rows[offset : offset + limit].tolist())
+        return JSONAnswer({"total": len(rows), "offset": offset, "entries": listed})
 
     @router.get("/hubs")
     def hubs(n: Annotated[int, Query(ge=1, le=100)] = 25) -> Response:
         return JSONAnswer(views.hubs_view(explorer, explorer.entries, n))
 
     @router.post("/decide")
-    def decide(deciding: Deciding) -> Response:
-        typed = deciding.target
+    def decide(request: DecisionRequest) -> Response:
+        typed = request.target
         targets = None if typed is None else translations(typed, explorer.table("target"))
-        only_suggested = deciding.verdict == "corrected" and targets == (deciding.suggestion,)
-        made = explorer.corrections.decide(
-            deciding.source,
-            deciding.suggestion,
-            "accepted" if only_suggested else deciding.verdict,
+        is_suggestion = request.verdict == "corrected" and targets == (request.suggestion,)
+        decision = explorer.corrections.decide(
+            request.source,
+            request.suggestion,
+            "accepted" if is_suggestion else request.verdict,
             target=targets,
-            note=deciding.note,
+            note=request.note,
         )
-        unknown = [target for target in made.targets if target not in explorer.table("target")]
-        return _answer(decision=views.decision_view(made), unknown=unknown)
+        unknown = [target for target in decision.targets if target not in explorer.table("target")]
+        return _response(decision=views.decision_view(decision), unknown=unknown)
 
     @router.post("/undo")
     def undo() -> Response:
         undone = explorer.corrections.undo()
         pair = None if undone is None else {"source": undone.source, "suggestion": undone.suggestion}
-        now = None if undone is None else explorer.corrections.current().get((undone.source, undone.suggestion))
-        return _answer(undone=pair, decision=views.decision_view(now))
+        current = None if undone is None else explorer.corrections.current().get((undone.source, undone.suggestion))
+        return _response(undone=pair, decision=views.decision_view(current))
 
-    def _answer(**fields: Any) -> Response:
+    def _response(**fields: Any) -> Response:
         return JSONAnswer({**fields, "decided": explorer.corrections.counts()})
 
     @router.get("/export")
-    def export(what: Exported = "corrections") -> Response:
+    def export(what: ExportKind = "corrections") -> Response:
         headers = {"content-disposition": f'attachment; filename="{what}.tsv"'}
-        content = "".join(_exported(explorer, what))
+        content = "".join(_export_lines(explorer, what))
         return Response(content, media_type="text/tab-separated-values; charset=utf-8", headers=headers)
 
     return router
 
 
-def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
-    """The lines of a file: decided pairs, these with the run's own dictionary, or the whole lexicon as decided."""
+def _export_lines(explorer: Explorer, what: ExportKind) -> Iterator[str]:
+    """Lines of a file: the accepted and corrected pairs, these and the run's dictionary, or the corrected lexicon."""
     if what == "lexicon":
         return tsv_lines(list(filter(fits_tsv, explorer.lexicon())))
     pairs = explorer.corrections.lexicon(explorer.alignment.dictionary if what == "dictionary" else None)
@@ -114,11 +114,11 @@ def _exported(explorer: Explorer, what: Exported) -> Iterator[str]:
 
 
 def _with_status(explorer: Explorer, entries: Entries, status: Verdict) -> NDArray[np.bool_]:
-    """Of each entry, whether that was decided about it; few are decided, so that only these are looked at."""
+    """Mask of the entries with this status. The loop is over the decisions, which are few."""
     source = explorer.table("source")
-    fits = np.full(len(entries), status == "open")
+    mask = np.full(len(entries), status == "open")
     for (word, suggestion), decision in explorer.corrections.current().items():
         row = source.index.get(word)
         if row is not None and explorer.suggestion(row) == suggestion:
-            fits[row] = decision.verdict == status
-    return fits
+            mask[row] = decision.verdict == status
+    return mask

@@ -1,4 +1,4 @@
-"""The files of the page: a fixed list, read once, so that no name in a request ever reaches the file system."""
+"""The files of the page. The list is fixed, so that no name in a request reaches the file system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPES = {
     "svg": "image/svg+xml",
 }
 PAGE = "index.html"
-TOKEN = "{{ token }}"  # noqa: S105 (where it goes)
+TOKEN = "{{ token }}"  # noqa: S105 (a placeholder)
 NAMES = (
     "style.css",
     "icon.svg",
@@ -31,20 +31,20 @@ NAMES = (
 
 
 class File(NamedTuple):
-    """What is sent."""
+    """The content of a file and its media type."""
 
     content: bytes
-    kind: str
+    media_type: str
 
 
 @cache
 def static_files() -> dict[str, File]:
-    """All files but the page itself, by name."""
+    """All files except the page itself, by name."""
     return {name: File(_read(name), TYPES[name.rpartition(".")[2]]) for name in NAMES}
 
 
 def page(token: str) -> File:
-    """The page, with the token that its requests must show."""
+    """The page, with the token that its requests must send."""
     return File(_read(PAGE).replace(TOKEN.encode(), token.encode()), TYPES["html"])
 
 

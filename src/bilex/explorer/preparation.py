@@ -1,4 +1,4 @@
-"""What takes long is done in the background, once, while the page is already there."""
+"""Slow computations, done once in a background thread while the page can already be used."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ if TYPE_CHECKING:
     from bilex.explorer.translations_cache import Induced
     from bilex.search.blocks import Progress
 
-NICER = 10
+NICENESS = 10
 
 
 class StoppedError(Exception):
-    """The server ends before the work does."""
+    """The server stopped before the preparation was finished."""
 
 
 class Preparation:
-    """The r of all words, then their translations in both directions: each step is usable as soon as it is done."""
+    """The CSLS penalty r of all words, then the translations of all words. Each step can be used when it is done."""
 
     def __init__(self, induced: Induced) -> None:
         index = induced.index
         self._steps: dict[str, Callable[[Progress], Any]] = {
-            "neighbourhoods of all words": lambda tell: index.prepare(progress=tell),
-            "translations of all words": lambda tell: induced.find(tell),
+            "neighbourhoods of all words": lambda progress: index.prepare(progress=progress),
+            "translations of all words": lambda progress: induced.find(progress),
         }
         self._finished = 0
-        self._now = ("", 0, 1)
+        self._current = ("", 0, 1)
         self._stop = threading.Event()
         self.error: str | None = None
         self._thread = threading.Thread(target=self._run, name="bilex-preparation", daemon=True)
 
     def start(self) -> None:
-        """Begin; comes back at once."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the piece at hand."""
+        """Stop at the next report of progress, and wait for the thread."""
         self._stop.set()
         self.wait()
 
     def wait(self) -> None:
-        """Until all is done."""
+        """Wait until the thread has ended."""
         if self._thread.ident is not None:
             self._thread.join()
 
     def status(self) -> dict[str, Any]:
-        """How far it is, in plain values."""
-        label, done, total = self._now
+        """The progress, in plain values."""
+        label, done, total = self._current
         share = (self._finished + done / max(1, total)) / len(self._steps)
         return {
             "step": label,
@@ -62,25 +62,25 @@ class Preparation:
         }
 
     def _run(self) -> None:
-        _step_back()
+        _lower_priority()
         try:
             for label, work in self._steps.items():
-                self._tell(label, 0, 1)
-                work(lambda done, total, label=label: self._tell(label, done, total))  # type: ignore[misc]
-                self._finished, self._now = self._finished + 1, (label, 0, 1)
+                self._report(label, 0, 1)
+                work(lambda done, total, label=label: self._report(label, done, total))  # type: ignore[misc]
+                self._finished, self._current = self._finished + 1, (label, 0, 1)
         except StoppedError:
             pass
-        except Exception as error:  # it is shown on the page; there is nobody here to catch it
+        except Exception as error:  # nothing can catch it in this thread; the page shows it
             self.error = f"{type(error).__name__}: {error}"
 
-    def _tell(self, label: str, done: int, total: int) -> None:
+    def _report(self, label: str, done: int, total: int) -> None:
         if self._stop.is_set():
             raise StoppedError
-        self._now = (label, done, total)
+        self._current = (label, done, total)
 
 
-def _step_back() -> None:
-    """Let the threads that answer requests go first, where a thread can have a priority of its own."""
+def _lower_priority() -> None:
+    """Give this thread a lower priority than those that answer requests; only Linux has priorities per thread."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICER)
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

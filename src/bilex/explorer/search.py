@@ -1,4 +1,4 @@
-"""Candidates of a few queries at a time, with all that decided between them."""
+"""Candidates of a batch of queries, with the terms of their scores."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Kind = Literal["best", "explained", "near"]
 
 
 class Wanted(NamedTuple):
-    """What is looked for: the candidates' table, and how much is told of them."""
+    """What to search: the table of the candidates, and which details to compute."""
 
     side: Side
     kind: Kind
 
 
 class Query(NamedTuple):
-    """A unit row of the shared space, and how many candidates it wants; `row` is its place in its own table, if any.
+    """A unit vector of the shared space, and the number of candidates; `row` is its row in its own table, if any.
 
-    `also` are rows to be explained besides, after all others.
+    `extra_rows` are further candidates to explain, listed last.
     """
 
     vector: Tensor
     n: int
     row: int | None = None
-    also: tuple[int, ...] = ()
+    extra_rows: tuple[int, ...] = ()
 
 
 class Ranked(NamedTuple):
@@ -49,17 +49,17 @@ class Ranked(NamedTuple):
     """The r of the query."""
     score_ranks: list[int]
     cosine_ranks: list[int]
-    """From 1, among all words of the table; empty unless explained."""
+    """Ranks from 1 among all words of the table; empty unless the kind is `explained`."""
 
 
 class Search:
-    """The two tables of an index as candidates."""
+    """Search in either table of an index."""
 
     def __init__(self, index: Index, retrieval: CSLS) -> None:
         self.index, self.k = index, retrieval.k
 
     def ready(self, side: Side) -> bool:
-        """Whether words of that table can be candidates by CSLS: their r are known."""
+        """Whether CSLS can search this table: the r of its words have been computed."""
         return side in self.index.penalties
 
     def rows(self, side: Side) -> Tensor:
@@ -67,7 +67,7 @@ class Search:
         return Sides(self.index.x, self.index.z).of(side)
 
     def penalty(self, side: Side) -> Tensor:
-        """The r of each of its words."""
+        """The r of each word of the table."""
         penalty = self.index.penalty(side)
         if penalty is None:
             raise TypeError("an index by CSLS has penalties")
@@ -79,38 +79,40 @@ class Search:
         if key.kind == "near":
             return [_near(*pair) for pair in zip(queries, cosines, strict=True)]
         penalty, own = self.penalty(key.side), self._own(key.side, queries, cosines)
-        scores = torch.add(-penalty, cosines, alpha=2)  # r(query) comes later: it is the same for all candidates
+        scores = torch.add(
+            -penalty, cosines, alpha=2
+        )  # r(query) is subtracted later: it is the same for all candidates
         best = scores.topk(min(max(query.n for query in queries), len(penalty))).indices
-        told = []
+        results = []
         for i, query in enumerate(queries):
             rows = best[i, : query.n]
             if key.kind == "explained":
                 nearest = cosines[i].topk(len(rows)).indices
-                for more in (nearest, torch.tensor(query.also, dtype=rows.dtype, device=rows.device)):
+                for more in (nearest, torch.tensor(query.extra_rows, dtype=rows.dtype, device=rows.device)):
                     rows = torch.cat([rows, more[~torch.isin(more, rows)]])
-            told.append(_tell(rows, scores[i], cosines[i], penalty, own[i], explained=key.kind == "explained"))
-        return told
+            results.append(_ranked(rows, scores[i], cosines[i], penalty, own[i], explained=key.kind == "explained"))
+        return results
 
     def known(self, direction: Direction, row: int, candidates: Tensor, scores: Tensor) -> Ranked:
-        """Candidates found earlier for a word of the table, with what belongs to them."""
+        """Candidates that were found earlier for a word of the table, with the terms of their scores."""
         own_side, side = from_to(direction)
         cosines = self.rows(side)[candidates] @ self.rows(own_side)[row]
         penalties, own = self.penalty(side)[candidates], float(self.penalty(own_side)[row])
         return Ranked(candidates.tolist(), scores.tolist(), cosines.tolist(), penalties.tolist(), own, [], [])
 
     def _own(self, side: Side, queries: list[Query], cosines: Tensor) -> list[float]:
-        """The r of each query, known if all are words of the other table and theirs have been computed."""
+        """The r of each query: from the index if all are words of the other table, else computed from the cosines."""
         own_side = other(side)
         rows = [query.row for query in queries if query.row is not None]
         if len(rows) == len(queries) and self.ready(own_side):
-            known: list[float] = self.penalty(own_side)[rows].tolist()
-            return known
-        found: list[float] = local_mean(cosines, self.k).tolist()
-        return found
+            stored: list[float] = self.penalty(own_side)[rows].tolist()
+            return stored
+        computed: list[float] = local_mean(cosines, self.k).tolist()
+        return computed
 
 
 def _near(query: Query, cosines: Tensor) -> Ranked:
-    """The nearest by cosine, without the word itself."""
+    """The nearest words by cosine, without the word itself."""
     if query.row is not None:
         cosines[query.row] = -torch.inf
     found = cosines.topk(min(query.n, len(cosines) - (query.row is not None)))
@@ -118,7 +120,7 @@ def _near(query: Query, cosines: Tensor) -> Ranked:
     return Ranked(found.indices.tolist(), values, values, [], 0.0, [], [])
 
 
-def _tell(rows: Tensor, scores: Tensor, cosines: Tensor, penalty: Tensor, own: float, *, explained: bool) -> Ranked:
+def _ranked(rows: Tensor, scores: Tensor, cosines: Tensor, penalty: Tensor, own: float, *, explained: bool) -> Ranked:
     return Ranked(
         rows.tolist(),
         (scores[rows] - own).tolist(),

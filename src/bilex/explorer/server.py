@@ -1,4 +1,4 @@
-"""The server: a free port, the address to open, and an orderly end."""
+"""The server: a free port, the address to open, and a clean shutdown."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import uvicorn
 
 PORT = 8421
-TRIES = 50
-"""Ports looked at, from the first on."""
+PORTS_TRIED = 50
+"""Ports that are tried, from the first one on."""
 SHUTDOWN_SECONDS = 5
-"""How long answers that are being given may take when the server ends."""
+"""Seconds that responses in progress may take at shutdown."""
 
 
 def require_packages() -> None:
-    """Refuse early where the extra is not installed."""
+    """Raise an error early if the extra is not installed."""
     for package in ("fastapi", "uvicorn"):
         try:
             importlib.import_module(package)
@@ -34,7 +34,7 @@ def require_packages() -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach that address."""
+    """Whether only this machine can reach the address."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -42,12 +42,12 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket on that port, or on the next free one; any free one for 0."""
+    """A socket on this port or the next free one; 0 means any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for number in range(port, min(port + TRIES, 65536)) if port else (0,):
-        # Named in full: only then does asyncio send an answer at once instead of waiting 40 ms for an acknowledgement.
+    for number in range(port, min(port + PORTS_TRIED, 65536)) if port else (0,):
+        # With IPPROTO_TCP asyncio sets TCP_NODELAY; without it, responses wait 40 ms for an acknowledgement.
         bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        if sys.platform != "win32":  # there it would share a port that is taken
+        if sys.platform != "win32":  # on Windows it would share a port that is in use
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, number))
@@ -58,13 +58,13 @@ def listen(host: str, port: int) -> socket.socket:
         else:
             return bound
     raise ExplorerError(
-        f"{host}, port {port}: no port could be taken ({reason}); choose another `port`, or an address of this "
+        f"{host}, port {port}: no port could be opened ({reason}); choose another `port`, or an address of this "
         "machine as `host`"
     )
 
 
 def address(bound: socket.socket) -> str:
-    """What to type into a browser on this machine."""
+    """The URL for a browser on this machine."""
     host, port = bound.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:
         host = "127.0.0.1"
@@ -72,20 +72,20 @@ def address(bound: socket.socket) -> str:
 
 
 def serve(app: Any, bound: socket.socket, *, on_start: Callable[[], None] | None = None) -> None:
-    """Answer requests until the program is told to end."""
+    """Answer requests until the program is interrupted."""
     server = make_server(app)
     if on_start:
-        _when_started(server, on_start)
+        _call_after_startup(server, on_start)
     try:
         server.run(sockets=[bound])
-    except KeyboardInterrupt:  # the way to end it
+    except KeyboardInterrupt:  # Ctrl-C stops the server
         pass
     finally:
         bound.close()
 
 
 def make_server(app: Any) -> uvicorn.Server:
-    """The server of an application, with limits on what a client may take of it."""
+    """The server of an application, with limits for clients."""
     import uvicorn
 
     from bilex.explorer.protocol import TimedProtocol
@@ -94,7 +94,7 @@ def make_server(app: Any) -> uvicorn.Server:
         app,
         http=TimedProtocol,
         ws="none",
-        log_level="error",  # what strangers send wrong is no business of the person at the terminal
+        log_level="error",  # malformed requests are not reported at the terminal
         access_log=False,
         server_header=False,
         h11_max_incomplete_event_size=32 * 1024,
@@ -104,12 +104,12 @@ def make_server(app: Any) -> uvicorn.Server:
 
 
 def open_browser(url: str) -> None:
-    """Show the page, where there is a browser."""
+    """Open the page, if there is a browser."""
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
-def _when_started(server: Any, on_start: Callable[[], None]) -> None:
-    """Call back as soon as the server answers."""
+def _call_after_startup(server: Any, on_start: Callable[[], None]) -> None:
+    """Call `on_start` as soon as the server accepts requests."""
     start = server.startup
 
     async def startup(sockets: list[socket.socket] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The best translations of every word in both directions, found once and kept in the run folder."""
+"""The best translations of every word in both directions, computed once and cached in the run folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DIRECTIONS: tuple[Direction, Direction] = ("forward", "backward")
 N = 10
-"""Translations kept for each word."""
+"""Translations stored for each word."""
 FORMS = {"rows": ArrayForm(("words", "n"), "int32"), "scores": ArrayForm(("words", "n"))}
 
 
@@ -31,7 +31,7 @@ class Best(NamedTuple):
 
 
 class Induced:
-    """What `bilex explore` keeps in RUN/cache; a folder that cannot be written to just keeps nothing."""
+    """The translations in RUN/cache. If the folder cannot be written to, they are in memory only."""
 
     def __init__(self, index: Index, retrieval: CSLS, folder: Path | None) -> None:
         self.index = index
@@ -42,7 +42,7 @@ class Induced:
             self._read(direction)
 
     def find(self, progress: Progress | None = None) -> None:
-        """Search the translations of every word, unless they are known."""
+        """Search for the translations of every word, unless they are in the cache."""
         if len(self.best) == len(DIRECTIONS):
             return
         for direction, found in zip(DIRECTIONS, self.index.topk_both(N, progress=progress), strict=True):

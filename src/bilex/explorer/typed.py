@@ -1,4 +1,4 @@
-"""What a person has typed as the right translation: one word, or several."""
+"""Parse the correct translation that a user typed: one word, or several."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
 SEPARATOR = re.compile(r"([;、，；]|,(?!(?<=\d,)\d))")
-"""Commas and semicolons, also those of Chinese and Japanese; a comma between two digits belongs to its number."""
+"""Commas and semicolons, with those of Chinese and Japanese; a comma between two digits is part of a number."""
 OUTER = f"{ASCII_SPACE}\u3000"
-"""Spaces around a word, also that of Chinese and Japanese."""
+"""Spaces around a word, with that of Chinese and Japanese."""
 
 
 def translations(text: str, known: Container[str]) -> tuple[str, ...]:
-    """The words that a text names, each once; what is a word of the table is never taken apart.
+    """The words of a text, each once. A word of the table is never split.
 
     `vers, chez` are two words, unless the table has `vers, chez`; `a, b; c` are `a, b` and `c` if it has `a, b`.
     """
-    parts = SEPARATOR.split(text)  # words at even places, what is between them at odd ones
+    parts = SEPARATOR.split(text)  # words at even indices, separators at odd ones
     found, start = [], 0
     while start < len(parts):
         ends = range(len(parts), start, -2)

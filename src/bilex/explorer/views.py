@@ -1,4 +1,4 @@
-"""What the page shows, as plain values for JSON."""
+"""The data of the page, as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIGITS = 5
 
 
 def run_view(explorer: Explorer) -> dict[str, Any]:
-    """What the run is, how far its preparation is, and what was decided."""
+    """The run, the progress of its preparation, and the number of decisions."""
     inputs = explorer.alignment.provenance.get("inputs", {})
     folder = explorer.alignment.folder
     return {
@@ -42,7 +42,7 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
 
 
 def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, found: Ranked) -> list[dict[str, Any]]:
-    """Candidates with their figures, whether they lead back to the word, and what was decided about the pair."""
+    """Candidates with their scores, whether each is a mutual best translation, and the decision about the pair."""
     candidates = other(side)
     words, decisions = explorer.table(candidates).words, explorer.corrections.current()
     back = explorer.back(candidates, found.rows)
@@ -63,7 +63,7 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
 
 
 def given_view(explorer: Explorer, side: Side, word: str, row: int | None) -> list[dict[str, Any]]:
-    """What the dictionary gives for a word, in the order of the lexicon; with figures, where both have a vector."""
+    """The dictionary translations of a word, in the order of the lexicon; with scores if both words have a vector."""
     words, rows = explorer.given[side].get(word, []), explorer.given_rows(side, word)
     found = explorer.rate(side, row, rows) if rows and row is not None else None
     rated = {} if found is None else {c["word"]: c for c in candidates_view(explorer, side, word, row, found)}
@@ -88,8 +88,8 @@ def neighbours_view(explorer: Explorer, side: Side, found: Ranked) -> list[dict[
     return [{"word": words[i], "cosine": round(cosine, DIGITS)} for i, cosine in pairs]
 
 
-def personal_view(explorer: Explorer, side: Side, row: int | None) -> dict[str, Any] | None:
-    """What RAPO's adapter does to the word."""
+def offset_view(explorer: Explorer, side: Side, row: int | None) -> dict[str, Any] | None:
+    """The offset that the adapter of RAPO adds to the word."""
     if row is None:
         return None
     found = personal(explorer.alignment.mapping, side, row, explorer.alignment.normalized(side))
@@ -106,7 +106,7 @@ def personal_view(explorer: Explorer, side: Side, row: int | None) -> dict[str, 
 
 
 def map_view(explorer: Explorer, near: dict[Side, list[int]], word: tuple[Side, int]) -> dict[str, Any]:
-    """Points on two planes: the vectors as they came, normalized, and the same words in the shared space."""
+    """Points on two planes: the normalized input vectors, and the same words in the shared space."""
     places = [(side, row) for side, rows in near.items() for row in rows]
     after = torch.stack([explorer.search.rows(side)[row] for side, row in places])
     before = torch.stack([explorer.alignment.normalized(side)[row] for side, row in places])
@@ -145,7 +145,7 @@ def entries_view(explorer: Explorer, entries: Entries, rows: Sequence[int]) -> l
 
 
 def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
-    """The most often retrieved targets."""
+    """The targets that are retrieved most often."""
     source, target = explorer.table("source").words, explorer.table("target").words
     hubs = [
         {"word": target[hub.pop("row")], **hub, "examples": [source[i] for i in hub["examples"]]}
@@ -164,7 +164,7 @@ def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
 
 
 def decision_view(decision: Decision | None) -> dict[str, Any] | None:
-    """A decision that counts."""
+    """A decision; None if the pair is open and has no note."""
     if decision is None or (decision.verdict == "open" and not decision.note):
         return None
     return {"verdict": decision.verdict, "targets": list(decision.targets), "note": decision.note}

@@ -1,4 +1,4 @@
-"""Words by their beginning, whatever their case and accents."""
+"""Prefix search for words, without regard to case and accents."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LAST = "\U0010ffff"
+MAX_CHARACTER = "\U0010ffff"
 
 
 def fold(text: str) -> str:
-    """Without case and accents: `Élan` and `elan` are the same. Letters that are no accents stay, in every script."""
+    """The text without case and accents: `Élan` becomes `elan`. Combining characters are removed in every script."""
     if text.isascii():
         return text.lower()
     spread = unicodedata.normalize("NFKD", text.casefold())
@@ -27,7 +27,7 @@ def fold(text: str) -> str:
 
 
 class WordIndex:
-    """The words of a table, sorted by their folded form, so that a beginning is found by bisection."""
+    """The words of a table, sorted by their folded form, so that bisection finds a prefix."""
 
     def __init__(self, words: Sequence[str]) -> None:
         folded = [fold(word) for word in words]
@@ -37,17 +37,17 @@ class WordIndex:
         self._rows = np.array(order, dtype=np.int64)
 
     def containing(self, text: str) -> NDArray[np.bool_]:
-        """Of each row, whether its word has that text in it."""
-        return self._searched.str.contains(_written(fold(text)), literal=True).to_numpy()
+        """Mask of the words that contain this text."""
+        return self._folded_series.str.contains(_encodable(fold(text)), literal=True).to_numpy()
 
     @cached_property
-    def _searched(self) -> pl.Series:
-        return pl.Series([_written(word) for word in self._folded], dtype=pl.String)
+    def _folded_series(self) -> pl.Series:
+        return pl.Series([_encodable(word) for word in self._folded], dtype=pl.String)
 
     def complete(self, beginning: str, n: int) -> list[int]:
-        """Rows of the n most frequent words that begin so; the words that are just that come first."""
+        """Rows of the n most frequent words with this prefix; exact matches come first."""
         key = fold(beginning)
-        first, last = bisect_left(self._sorted, key), bisect_left(self._sorted, key + LAST)
+        first, last = bisect_left(self._sorted, key), bisect_left(self._sorted, key + MAX_CHARACTER)
         same = bisect_left(self._sorted, key + "\0", first, last)
         exact = self._rows[first:same] if key else self._rows[:0]
         others = self._rows[first + len(exact) : last]
@@ -57,6 +57,6 @@ class WordIndex:
         return found
 
 
-def _written(text: str) -> str:
-    """With a question mark for what cannot be written as UTF-8."""
+def _encodable(text: str) -> str:
+    """The text with a question mark for each character that UTF-8 cannot encode."""
     return text.encode(errors="replace").decode()

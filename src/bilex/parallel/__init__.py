@@ -1,1 +1,1 @@
-"""Work in processes of its own, on this machine or on a cluster."""
+"""Run work in separate processes, on this machine or on a cluster."""

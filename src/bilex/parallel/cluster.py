@@ -1,8 +1,8 @@
-"""Work on many machines: each piece is a Ray task, which does there what a process of its own would do here.
+"""Work on a cluster: each item is a Ray task, which starts a process on a node as a local run does.
 
-Tables lie on each machine's disk and are mapped into memory by its processes, as they are locally. A machine that
-cannot see the driver's files gets each of them once, through Ray's object store, and keeps it in its data folder: a
-process of its own cannot map what lies in the object store.
+Processes map tables from the disk of their node into memory. A node that cannot read the files of the driver gets each
+of them once, through the object store of Ray, and caches it in its data folder: a separate process cannot map an object
+of the store.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 RETRIES = 3
-"""So often work is begun again whose machine was lost."""
-_BASE, _FACTOR = 1e9, 10
-"""A piece of work is expected to need so many bytes, and so many times those of its files."""
+"""Number of times that work is started again after its node was lost."""
+_BASE_MEMORY, _MEMORY_PER_BYTE = 1e9, 10
+"""Memory estimate of a work item in bytes: a constant, plus this multiple of the size of its files."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """A piece of work: what it is, as text, the files it reads, by their hashes, and what it needs."""
+    """A work item: its task as text, the files that it reads by hash, its threads and device."""
 
     text: str
     files: dict[str, Path]
@@ -43,9 +43,9 @@ class Work:
 
 @contextmanager
 def connected(address: str, *, cpus: int | None = None) -> Iterator[Cluster]:
-    """The cluster at an address. `local` starts Ray on this machine, with so many CPUs or all."""
+    """The cluster at an address. `local` starts Ray on this machine, with `cpus` CPUs or all."""
     ray = import_ray()
-    with redirect_stdout(sys.stderr):  # Ray tells there of machines that it has lost
+    with redirect_stdout(sys.stderr):  # Ray reports lost nodes on stdout
         _connect(ray, address, cpus=cpus)
         try:
             yield Cluster(ray)
@@ -54,22 +54,22 @@ def connected(address: str, *, cpus: int | None = None) -> Iterator[Cluster]:
 
 
 class Cluster:
-    """Machines that work is handed to."""
+    """A Ray cluster that runs work items."""
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
         self._sent: dict[str, Any] = {}
 
     def room(self, threads: int) -> int:
-        """How many pieces of work with so many threads find a CPU for each of them."""
-        return sum(int(resources.get("CPU", 0) // threads) for resources in self._machines())
+        """How many work items with this number of threads can run at the same time."""
+        return sum(int(resources.get("CPU", 0) // threads) for resources in self._nodes())
 
     def run(
         self, function: Callable[[str, dict[str, Path]], Result], work: Sequence[Work]
     ) -> Generator[tuple[int, Result | ClusterError]]:
-        """Call `function` with the text of each piece and with paths by hash, on any machine.
+        """Call `function` on any node, with the text of each work item and its paths by hash.
 
-        The results as they come, with the number of the piece; an error for one that the cluster has lost for good.
+        Yields the number and the result of each item, in order of completion; a ClusterError if it could not be run.
         """
         remote, largest = self._ray.remote(_run_on_node), self._largest(max(one.threads for one in work))
         pending = {
@@ -84,35 +84,35 @@ class Cluster:
         try:
             return self._ray.get(ready)
         except self._ray.exceptions.RayTaskError as error:
-            return ClusterError(f"it failed where it was run: {error_with_type(error.cause)}")
+            return ClusterError(f"it failed on the cluster: {error_with_type(error.cause)}")
         except self._ray.exceptions.RayError as error:
             reason = str(error).strip().split("\n")[-1]
-            return ClusterError(f"the cluster lost it {1 + RETRIES} times, or could not begin it: {reason}")
+            return ClusterError(f"the cluster lost it {1 + RETRIES} times, or could not start it: {reason}")
 
     def _send(self, files: dict[str, Path]) -> dict[str, tuple[Path, Any]]:
-        """Files in the object store, each put there once."""
+        """Put the files into the object store, each one once."""
         for key, path in files.items():
             if key not in self._sent:
                 self._sent[key] = self._ray.put(path.read_bytes())
         return {key: (path, self._sent[key]) for key, path in files.items()}
 
     def _largest(self, threads: int) -> float:
-        """Memory of the largest machine that has room for the threads."""
-        fit = [resources for resources in self._machines() if resources.get("CPU", 0) >= threads]
+        """Memory of the largest node with enough CPUs for the threads."""
+        fit = [resources for resources in self._nodes() if resources.get("CPU", 0) >= threads]
         if not fit:
-            most = max((resources.get("CPU", 0) for resources in self._machines()), default=0)
+            most = max((resources.get("CPU", 0) for resources in self._nodes()), default=0)
             raise ClusterError(
-                f"no machine has more than {most:g} CPUs, and {threads} were asked for: use fewer `threads`"
+                f"no machine has more than {most:g} CPUs, but {threads} threads are needed; use fewer `threads`"
             )
         return max(float(resources.get("memory", 0)) for resources in fit)
 
-    def _machines(self) -> list[dict[str, float]]:
+    def _nodes(self) -> list[dict[str, float]]:
         return [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
 
 
 def import_ray() -> Any:
-    """The package, or a message that names the extra."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    """The module, or an error that names the extra to install."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # send no usage statistics
     try:
         import ray
     except ImportError:
@@ -124,9 +124,9 @@ def _connect(ray: Any, address: str, *, cpus: int | None) -> None:
     own = {"include_dashboard": False, "num_cpus": cpus} if address == "local" else {}
     try:
         host, colon, port = address.removeprefix("ray://").rpartition(":")
-        if colon:  # Ray itself would try for minutes
+        if colon:  # fail early; Ray would retry for minutes
             socket.create_connection((host, int(port)), timeout=20).close()
-        with _handler_kept():
+        with _restored_signal_handler():
             ray.init(address=address, log_to_driver=False, logging_level="ERROR", **own)
     except (ValueError, RuntimeError, OSError) as error:
         reason = str(error).split("\n")[0]
@@ -136,8 +136,8 @@ def _connect(ray: Any, address: str, *, cpus: int | None) -> None:
 
 
 @contextmanager
-def _handler_kept() -> Iterator[None]:
-    """Ray takes SIGTERM for itself, and would give it an exit code of its own."""
+def _restored_signal_handler() -> Iterator[None]:
+    """Restore the handler of SIGTERM, which Ray replaces by one with another exit code."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
@@ -147,19 +147,19 @@ def _handler_kept() -> Iterator[None]:
 
 
 def _needs(work: Work, largest: float) -> dict[str, Any]:
-    """What it asks of a machine. The memory is an estimate: if no machine has so much, the largest may try."""
+    """Resources of a work item. The memory is an estimate, so it is limited to that of the largest node."""
     bytes_read = sum(path.stat().st_size for path in work.files.values())
     gpus = {"num_gpus": 1} if work.device.startswith("cuda") else {}
-    memory = int(min(_BASE + _FACTOR * bytes_read, largest))
+    memory = int(min(_BASE_MEMORY + _MEMORY_PER_BYTE * bytes_read, largest))
     return {"num_cpus": work.threads, "memory": memory, "max_retries": RETRIES, **gpus}
 
 
 def _run_on_node(function: Callable[[str, dict[str, Path]], Result], text: str, files: dict[str, Any]) -> Result:
-    return function(text, {key: _there(key, *sent) for key, sent in files.items()})
+    return function(text, {key: _local_file(key, *sent) for key, sent in files.items()})
 
 
-def _there(key: str, path: Path, reference: Any) -> Path:
-    """The file on this machine: the driver's own where it can be seen, else a copy, made once."""
+def _local_file(key: str, path: Path, reference: Any) -> Path:
+    """The file on this node: that of the driver if it can be read, else a cached copy."""
     if path.is_file() and sha256(path) == key:
         return path
     copy = data_folder() / "tables" / f"{key}{path.suffix}"

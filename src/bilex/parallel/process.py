@@ -1,7 +1,7 @@
-"""Work in processes of its own: one started and waited for, and several side by side on this machine.
+"""Run work in separate processes: one, or several in parallel on this machine.
 
-Each is `python -m MODULE FOLDER`. It reads its task, a line of JSON, from standard input, leaves its result and its log
-in FOLDER, and ends when its standard input does: then whoever started it is gone.
+Each process is `python -m MODULE FOLDER`. It reads its task, a line of JSON, from standard input, and writes its result
+and its log to FOLDER. It exits when its standard input is closed, because then its parent process has ended.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLAR
 
 @dataclass
 class Live:
-    """The processes that are running, to be ended together."""
+    """The running processes, to end them together."""
 
     processes: set[subprocess.Popen[str]] = field(default_factory=set)
     ended: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, process: subprocess.Popen[str]) -> None:
-        """A process that has just been started; ended at once if all others are."""
+        """Add a new process. It is killed at once if `end` was called."""
         with self._lock:
             self.processes.add(process)
             if self.ended:
                 process.kill()
 
     def remove(self, process: subprocess.Popen[str]) -> None:
-        """A process that has ended."""
+        """Remove a process that has ended."""
         with self._lock:
             self.processes.discard(process)
 
     def end(self) -> None:
-        """End them all."""
+        """Kill all processes."""
         with self._lock:
             self.ended = True
             for process in self.processes:
@@ -57,9 +57,9 @@ class Live:
 def side_by_side(
     function: Callable[[Item, Live], Result], items: Sequence[Item], *, jobs: int
 ) -> Generator[tuple[int, Result]]:
-    """What `run_module` makes of items in `function`, `jobs` at a time: results as they come, with the item's number.
+    """Call `function`, which uses `run_module`, on the items, `jobs` at a time. Yields (number of the item, result).
 
-    Whoever stops asking ends them all.
+    The results come in order of completion. Closing the generator kills all processes.
     """
     live = Live()
     with ThreadPoolExecutor(jobs) as pool:
@@ -73,7 +73,7 @@ def side_by_side(
 
 
 def run_module(module: str, line: str, folder: Path, *, threads: int, live: Live | None = None) -> str:
-    """Run a module on a task in a folder that exists. Gives back how it ended, for the case that it left no result."""
+    """Run a module on a task in an existing folder. Returns how the process ended, for the case of no result."""
     live = live or Live()
     with (folder / LOG).open("w", encoding="utf-8") as output:
         process = subprocess.Popen(  # noqa: S603
@@ -83,11 +83,11 @@ def run_module(module: str, line: str, folder: Path, *, threads: int, live: Live
             stderr=output,
             text=True,
             env={**os.environ, **thread_variables(threads)},
-            start_new_session=True,  # Ctrl-C is for whoever has started it
+            start_new_session=True,  # Ctrl-C goes to the parent process only
         )
         live.add(process)
         try:
-            _tell(process, line)
+            _send_task(process, line)
             process.wait()
         finally:
             process.kill()
@@ -95,17 +95,17 @@ def run_module(module: str, line: str, folder: Path, *, threads: int, live: Live
             with contextlib.suppress(OSError):
                 process.stdin.close()  # type: ignore[union-attr]
             live.remove(process)
-    said = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-    return "; its last words: ".join([_ending(process.returncode), *said])
+    last_line = (folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    return "; the last line of its log: ".join([_ending(process.returncode), *last_line])
 
 
 def thread_variables(threads: int) -> dict[str, str]:
-    """What to set in the environment of a process for so many threads; libraries look there when they are loaded."""
+    """Environment variables for this number of threads. Libraries read them when they are loaded."""
     return dict.fromkeys(_THREADS, str(threads))
 
 
 def receive() -> tuple[str, Path]:
-    """In the process itself: its task and its folder; from here on it ends with whoever has started it."""
+    """The task and the folder of this process. From now on, it exits when its parent process ends."""
     line, folder = sys.stdin.readline(), Path(sys.argv[1])
     threading.Thread(target=_end_with_parent, daemon=True).start()
     return line, folder
@@ -116,9 +116,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _tell(process: subprocess.Popen[str], line: str) -> None:
-    """Hand over the task; standard input stays open, for its end is the end of the process."""
-    with contextlib.suppress(OSError):  # it has died already, and how is told in the end
+def _send_task(process: subprocess.Popen[str], line: str) -> None:
+    """Send the task. Standard input stays open, because the process exits when it is closed."""
+    with contextlib.suppress(OSError):  # the process has ended already; its exit code is reported later
         process.stdin.write(f"{line}\n")  # type: ignore[union-attr]
         process.stdin.flush()  # type: ignore[union-attr]
 
@@ -130,5 +130,5 @@ def _ending(code: int) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = "unknown"
-    reason = ", as it is when memory runs out" if name == "SIGKILL" else ""
+    reason = ", as happens when memory runs out" if name == "SIGKILL" else ""
     return f"the process was ended by signal {-code} ({name}){reason}"

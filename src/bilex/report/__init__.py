@@ -1,1 +1,1 @@
-"""A report on one run: what was aligned, how good it is and how sure that is, and what to look at by hand."""
+"""A report on one run: its inputs, its accuracy with confidence intervals, and examples to check by hand."""

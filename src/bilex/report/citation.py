@@ -1,4 +1,4 @@
-"""What to cite for a run, and under which licences its data are, as far as that is known."""
+"""What to cite for a run, and the licences of its data, as far as they are known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bilex.data.catalog import Kind
     from bilex.methods.base import Method
 
-UNKNOWN = "not known to bilex; look where you got it"
+UNKNOWN = "not known to bilex; see the source of the file"
 KINDS: dict[str, Kind] = {
     "source": "vectors",
     "target": "vectors",
@@ -29,17 +29,17 @@ def citations(method: type[Method] | None) -> list[str]:
 
 
 def licences(files: dict[str, str | None]) -> list[tuple[str, str, str, str]]:
-    """For each part of a run that came from a file: the part, the file's name, its licence, what to cite for it."""
+    """For each input file of a run: the part, the file name, its licence, and what to cite."""
     return [(part, file_name(file), *_licence(part, Path(file))) for part, file in files.items() if file is not None]
 
 
 def input_files(inputs: dict[str, Any]) -> dict[str, str | None]:
-    """The files of a run by part; `inputs` is what its alignment.json says of them."""
+    """The files of a run by part; `inputs` are those of its alignment.json."""
     return {part: (inputs.get(part) or {}).get("file") for part in ("source", "target", "train", "dev")}
 
 
 def _licence(part: str, file: Path) -> tuple[str, str]:
-    """Known for the bundled sample, and for files that lie where `bilex data fetch` has put them."""
+    """Licence and citation of a file; known for the sample data and for files of `bilex data fetch`."""
     from bilex.data.catalog import all_collections
 
     if file.parent.parts[-3:] == ("bilex", "sample", "data"):

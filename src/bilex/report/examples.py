@@ -1,4 +1,4 @@
-"""Words to look at by hand: answers that are right, answers that are wrong, and entries that may be."""
+"""Examples to check by hand: right and wrong translations, possible gaps of the dictionary, and doubtful pairs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from bilex.coverage import LexiconIndex
     from bilex.report.figures import Figures
 
-SHOWN = 15
-"""Words in each list."""
+MAX_EXAMPLES = 15
+"""Words in each list at most."""
 ANSWERS = 3
-"""Answers shown for a word."""
-FAR = 100
-"""A trained pair is doubtful if its target comes after so many others."""
+"""Translations shown for each word."""
+DOUBTFUL_RANK = 100
+"""A trained pair is doubtful if its target ranks below this."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A word, its best answers with their scores, what the dictionary has, and at which place that came."""
+    """A word, its best translations, those of the dictionary, the best rank of these, and the score of the first."""
 
     word: str
     answers: tuple[str, ...]
@@ -34,19 +34,19 @@ class Example:
 
 
 def right(alignment: Alignment, figures: Figures) -> list[Example]:
-    """Some words whose best answer is in the dictionary, from frequent to rare."""
+    """Some words whose best translation is in the dictionary, from frequent to rare."""
     return _examples(alignment, figures, _spread([word for word, rank in _ranked(figures) if rank == 1]))
 
 
 def wrong(alignment: Alignment, figures: Figures) -> list[Example]:
-    """Some words whose best answer is not, from frequent to rare."""
+    """Some words whose best translation is not in the dictionary, from frequent to rare."""
     return _examples(alignment, figures, _spread([word for word, rank in _ranked(figures) if rank > 1]))
 
 
 def gaps(alignment: Alignment, figures: Figures) -> list[Example]:
-    """Answers that count as wrong and that both directions agree on, the highest scores first.
+    """Translations that count as wrong although both directions agree on them, highest scores first.
 
-    Where the dictionary lacks a translation, it is found here.
+    They may be right translations that the dictionary lacks.
     """
     found = _examples(alignment, figures, [word for word, rank in _ranked(figures) if rank > 1])
     answers = [example.answers[0] for example in found]
@@ -56,18 +56,18 @@ def gaps(alignment: Alignment, figures: Figures) -> list[Example]:
         for example, back in zip(found, returned, strict=True)
         if back.candidates and back.candidates[0].word == example.word
     ]
-    return sorted(agreed, key=lambda example: -example.score)[:SHOWN]
+    return sorted(agreed, key=lambda example: -example.score)[:MAX_EXAMPLES]
 
 
 def doubtful_pairs(alignment: Alignment, *, fold_case: bool) -> list[Example]:
-    """Pairs that were trained on and are contradicted all the same: their targets come furthest down."""
+    """Pairs that were trained on, but whose targets still have the lowest ranks."""
     indexed = alignment.train.index(alignment.source, alignment.target, fold_case=fold_case)
     if not indexed.pairs_covered:
         return []
     index, pairs = alignment.index(), torch.from_numpy(indexed.pairs).to(alignment.device)
     ranks = index.ranks(index.x[pairs[:, 0]], pairs[:, 1:]).cpu()
-    worst = ranks.argsort(descending=True, stable=True)[:SHOWN]
-    chosen = [(int(pairs[i, 0]), int(pairs[i, 1]), int(ranks[i])) for i in worst if ranks[i] > FAR]
+    worst = ranks.argsort(descending=True, stable=True)[:MAX_EXAMPLES]
+    chosen = [(int(pairs[i, 0]), int(pairs[i, 1]), int(ranks[i])) for i in worst if ranks[i] > DOUBTFUL_RANK]
     words = [alignment.source.words[row] for row, _, _ in chosen]
     return [
         _example(translation, (alignment.target.words[column],), rank)
@@ -76,19 +76,19 @@ def doubtful_pairs(alignment: Alignment, *, fold_case: bool) -> list[Example]:
 
 
 def _ranked(figures: Figures) -> list[tuple[str, int]]:
-    """Words of the dictionary and their ranks, the most frequent first."""
+    """Words of the dictionary with their ranks, the most frequent first."""
     rows = figures.indexed.sources
     return sorted(figures.csls.ranks.items(), key=lambda item: rows[item[0]])
 
 
 def _spread(words: Sequence[str]) -> list[str]:
-    """So many as are shown, at equal distances."""
-    count = min(SHOWN, len(words))
+    """A sample of `MAX_EXAMPLES` words at equal distances."""
+    count = min(MAX_EXAMPLES, len(words))
     return [words[i * len(words) // count] for i in range(count)]
 
 
 def _examples(alignment: Alignment, figures: Figures, words: Sequence[str]) -> list[Example]:
-    """The words as the table has them, which may differ in letter case from the dictionary's."""
+    """Examples with the words as the table spells them; letter case may differ from that in the dictionary."""
     rows = [figures.indexed.sources[word] for word in words]
     found = alignment.translate([alignment.source.words[row] for row in rows], ANSWERS)
     return [

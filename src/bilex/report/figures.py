@@ -1,4 +1,4 @@
-"""The figures of a run on one dictionary, with their uncertainty."""
+"""The figures of a run on one dictionary, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """A dictionary, and how well its words are translated: by CSLS, and by plain nearest neighbours."""
+    """A dictionary, and the accuracy on its words by CSLS and by plain nearest neighbours."""
 
     part: str
     """Which dictionary it is: "test" or "dev"."""
@@ -31,7 +31,7 @@ class Figures:
     csls: Evaluation
     nearest: Evaluation
     chosen_on: bool
-    """Whether the method made choices on these words, and perhaps trained on them in the end."""
+    """Whether the method made choices on these words, and may have trained on them in the end."""
 
     def to_json(self) -> dict[str, Any]:
         """The same in plain values."""
@@ -43,7 +43,7 @@ class Figures:
         }
 
     def band_interval(self, band: Band) -> Interval:
-        """The interval of P@1 in a band of the CSLS figures."""
+        """Confidence interval of P@1 in a frequency band, by CSLS."""
         ranks = [self.csls.ranks[w] for w, row in self.indexed.sources.items() if band.first <= row <= band.last]
         return mean_interval(hits(ranks))
 
@@ -51,7 +51,7 @@ class Figures:
 def measure(
     alignment: Alignment, part: str, lexicon: Lexicon, *, fold_case: bool, progress: Progress | None = None
 ) -> Figures:
-    """Evaluate with both kinds of retrieval. The dev dictionary of the run itself is not blamed for being known."""
+    """Evaluate by both kinds of retrieval. For the dev dictionary, the overlap with train is not reported."""
     found = [
         alignment.evaluate(lexicon, retrieval=retrieval, fold_case=fold_case, progress=progress)
         for retrieval in (CSLS(), Nearest())
@@ -73,17 +73,17 @@ def hits(ranks: list[int], n: int = 1) -> NDArray[np.float64]:
 
 
 def mean_interval(values: NDArray[np.float64]) -> Interval:
-    """95 % bootstrap interval of the mean over words."""
+    """95 % bootstrap confidence interval of the mean over words."""
     return bootstrap(np.asarray(values, dtype=np.float64))
 
 
 def p_at_1_interval(result: Evaluation) -> Interval:
-    """The interval of P@1 over the covered sources."""
+    """Confidence interval of P@1 over the covered source words."""
     return mean_interval(hits(list(result.ranks.values())))
 
 
 def mrr_interval(result: Evaluation) -> Interval:
-    """The interval of MRR over the covered sources."""
+    """Confidence interval of MRR over the covered source words."""
     return mean_interval(1 / np.array(list(result.ranks.values()), dtype=np.float64))
 
 

@@ -1,4 +1,4 @@
-"""A report on a run as one page that needs nothing else."""
+"""A report on a run as one self-contained page."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from bilex.report.run_report import RunReport
 
 WRONG = "A right translation that the dictionary lacks counts as wrong."
-GAPS = "Both directions agree on the first answer, and the dictionary has others: where it has gaps, they are here."
+GAPS = "Both directions agree on the first answer, but the dictionary has others. The answer may be a right one."
 DOUBTFUL = (
-    "Pairs of the train dictionary whose target comes far down although it was trained on. Wrong entries are among "
-    "them, and also rare meanings, and words with poor vectors."
+    "Pairs of the train dictionary whose target has a low rank although it was trained on. Some of them are errors of "
+    "the dictionary, others are rare meanings, or words with poor vectors."
 )
 
 
@@ -64,7 +64,7 @@ def _lists(report: RunReport) -> list[str]:
     found = [
         tables.example_table("right", f"Right answers ({part})", report.right, "From frequent to rare words."),
         tables.example_table("wrong", f"Wrong answers ({part})", report.wrong, f"From frequent to rare words. {WRONG}"),
-        tables.example_table("gaps", f"Perhaps gaps of the dictionary ({part})", report.gaps, GAPS),
+        tables.example_table("gaps", f"Possible gaps of the dictionary ({part})", report.gaps, GAPS),
         tables.example_table("doubtful", "Doubtful entries of the train dictionary", report.doubtful, DOUBTFUL),
     ]
     return [html.section(table) for table in found if table.rows]
@@ -81,7 +81,7 @@ def _origin(report: RunReport) -> list[str]:
     folded = [tables.settings_table(report.inputs), tables.files_table(report.inputs)]
     folded += [tables.versions_table(provenance["made_with"])]
     made = [html.section(table, folded=True) for table in folded if table.rows]
-    return [html.heading("Where it comes from"), *made]
+    return [html.heading("Provenance"), *made]
 
 
 def _bands(figures: Figures) -> Chart:

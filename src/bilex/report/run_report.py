@@ -1,4 +1,4 @@
-"""All that is told of a run, measured once."""
+"""The contents of a report on a run, measured once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunReport:
-    """A run and what was found out about it; `measured` has the test dictionary first, where there is one."""
+    """A run and its measurements; `measured` has the test dictionary first, if there is one."""
 
     alignment: Alignment
     measured: tuple[Figures, ...]
@@ -42,19 +42,19 @@ class RunReport:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """What alignment.json says the run was made of."""
+        """The inputs of the run, from its alignment.json."""
         found: dict[str, Any] = self.alignment.provenance["inputs"]
         return found
 
     @property
     def title(self) -> str:
-        """What was aligned with what, by which method."""
+        """The names of the two tables, and the method."""
         names = [file_name(self.inputs[side]["file"] or side) for side in ("source", "target")]
         return f"{names[0]} to {names[1]}, {self.inputs['method']}"
 
     @property
     def citations(self) -> list[str]:
-        """What to cite; a method that this version does not know has no paper here."""
+        """What to cite; a method that this version does not know has no paper."""
         return citations(all_methods().get(self.inputs["method"]))
 
     @property
@@ -65,12 +65,12 @@ class RunReport:
         return input_files(self.inputs) | own
 
     def sentences(self) -> list[str]:
-        """What the figures say."""
-        said = [sentence for figures in self.measured for sentence in _sentences(figures)]
+        """The main results in sentences."""
+        found = [sentence for figures in self.measured for sentence in _sentences(figures)]
         if self.test is None:
-            said += ["No test dictionary was given: how good the run is on new words is not known."]
+            found += ["No test dictionary was given, so the accuracy on new words is not known."]
         before, after = (self.hubness[name].skewness for name in ("nn", "csls"))
-        return [*said, f"Hubs: skewness {before:.2f} with nearest neighbours, {after:.2f} with CSLS."]
+        return [*found, f"Hubness: skewness {before:.2f} with nearest neighbours, {after:.2f} with CSLS."]
 
     def to_json(self) -> dict[str, Any]:
         """The figures in plain values."""
@@ -93,7 +93,7 @@ def make_run_report(
     fold_case: bool = False,
     progress: Progress | None = None,
 ) -> RunReport:
-    """Measure a run on a test dictionary and on its own dev dictionary, where there are such."""
+    """Measure a run on a test dictionary and on its own dev dictionary, if they exist."""
     trained_folded = alignment.provenance["inputs"].get("fold_case", False)
     given = {"test": (test, fold_case), "dev": (alignment.dev, trained_folded)}
     measured = tuple(
@@ -124,10 +124,12 @@ def _sentences(figures: Figures) -> list[str]:
         f"{result.scores.mrr:.3f} ({mrr.low:.3f} to {mrr.high:.3f}), with CSLS."
     ]
     if result.train_overlap:
-        said += [f"{result.train_overlap:,} of these words were trained on or used for choices: these figures flatter."]
+        said += [
+            f"{result.train_overlap:,} of these words were trained on or used for choices, so the figures are too high."
+        ]
     if figures.chosen_on:
         said += [
-            f"The method made choices on the {figures.part} words, and some methods train on them in the end: figures "
-            "on them flatter, and are no measure of the run."
+            f"The method made choices on the {figures.part} words, and some methods also train on them in the end. The "
+            "figures on these words are too high, and do not measure the accuracy on new words."
         ]
     return said

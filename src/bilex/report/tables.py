@@ -28,13 +28,13 @@ NAMES = {"csls": "CSLS", "nn": "nearest neighbour"}
 
 
 def score_table(measured: Sequence[Figures]) -> Table:
-    """Figures of each dictionary with both kinds of retrieval."""
+    """Figures on each dictionary by both kinds of retrieval."""
     rows = [_scores(figures.part, result) for figures in measured for result in (figures.csls, figures.nearest)]
     header = ("dictionary", "retrieval", "P@1", "95 %", "P@5", "P@10", "MRR", "95 %", "covered", "P@1, all")
     notes = (
         "P@n: per cent of the covered source words with a right translation among the n best; the last column counts "
-        "source words that the tables do not cover as not found. 95 %: bootstrap interval over the words, which tells "
-        "how far other words of the same kind would move the figure; with few words it is too narrow.",
+        "source words that the tables do not cover as not found. 95 %: bootstrap confidence interval over the words. "
+        "It shows how much the figure would vary with other words of the same kind; with few words it is too narrow.",
     )
     return Table("scores", "Figures", header, tuple(rows), notes, left=2)
 
@@ -70,20 +70,20 @@ def hubness_table(found: dict[str, Hubness], words: Sequence[str]) -> Table:
         for name, hubs in found.items()
     ]
     note = (
-        "A hub is a target word that many source words have among their 10 best; how many, in brackets. Skewness 0 is "
-        "even. CSLS holds hubs back; those that remain are often names, numbers and rare words with poor vectors."
+        "A hub is a target word that is among the 10 best of many source words; their number is in brackets. Skewness "
+        "0 means no hubs. CSLS reduces hubs; the rest are often names, numbers and rare words with poor vectors."
     )
     header = ("retrieval", "greatest hubs", "skewness", "largest", "% never retrieved")
     return Table("hubness", "Hubs", header, tuple(rows), (note,), left=2)
 
 
 def example_table(name: str, title: str, examples: Sequence[Example], note: str) -> Table:
-    """Words to look at."""
+    """Examples to check by hand."""
     rows = [
         row(e.word, ", ".join(e.answers), ", ".join(e.gold), f"{e.score:.3f}", f"{e.rank:,}")  # the words, then numbers
         for e in examples
     ]
-    header = ("word", "answers, best first", "the dictionary has", "score", "its place")
+    header = ("word", "answers, best first", "dictionary", "score", "rank of the dictionary's")
     return Table(name, title, header, tuple(rows), (note,) if note else (), left=3)
 
 
@@ -110,7 +110,7 @@ def settings_table(inputs: dict[str, Any]) -> Table:
 
 
 def coverage_table(found: dict[str, LexiconIndex]) -> Table:
-    """What of each dictionary the tables have."""
+    """How much of each dictionary the tables cover."""
     rows = [
         row(
             part,
@@ -125,31 +125,33 @@ def coverage_table(found: dict[str, LexiconIndex]) -> Table:
         for part, index in found.items()
     ]
     header = ("dictionary", "missing words", "pairs", "in both tables", "no source", "no target", "neither", "sources")
-    note = "A pair is used only if both of its words have vectors. As the method was given them."
+    note = (
+        "A pair is used only if both of its words have vectors. Dictionaries are counted as the method received them."
+    )
     return Table("coverage", "Coverage", header, tuple(rows), (note,), left=2)
 
 
 def licence_table(files: dict[str, str | None]) -> Table:
-    """Licences of the data, as far as known."""
+    """Licences of the data, as far as they are known."""
     rows = tuple(row(*found) for found in licences(files))
     return Table("licences", "Data", ("part", "file", "licence", "cite"), rows, left=4)
 
 
 def versions_table(made_with: dict[str, Any]) -> Table:
-    """What the run was made with."""
+    """Versions of the software that made the run."""
     rows = tuple(row(name, value) for name, value in made_with.items())
-    return Table("versions", "Versions", ("what", "version"), rows, left=2)
+    return Table("versions", "Versions", ("software", "version"), rows, left=2)
 
 
 def files_table(inputs: dict[str, Any]) -> Table:
-    """Files by name and hash, not by folder."""
+    """Files by name and hash, without their folders."""
     parts = {part: inputs.get(part) or {} for part in ("source", "target", "train", "dev")}
     rows = [
         row(part, file_name(d["file"]), (d["sha256"] or "unknown")[:HASH_DIGITS])
         for part, d in parts.items()
         if d.get("file")
     ]
-    note = f"The first {HASH_DIGITS} digits of SHA-256."
+    note = f"The first {HASH_DIGITS} digits of the SHA-256 hash."
     return Table("files", "Files", ("part", "file", "SHA-256"), tuple(rows), (note,), left=3)
 
 

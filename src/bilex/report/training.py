@@ -1,4 +1,4 @@
-"""Curves of a training, from what the method told while it worked."""
+"""Training curves, from the records of the method."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from bilex.training.trace import Record
 
 STEPS = ("epoch", "iteration", "reweighting", "round", "linear_round")
-"""What records are counted by; the innermost first."""
-PANELS = 6
-"""Most panels in one plot."""
+"""Counters of records, the innermost first."""
+MAX_PANELS = 6
+"""Panels in one plot at most."""
 
 
 def training_charts(records: Sequence[Record]) -> list[Chart]:
@@ -27,8 +27,8 @@ def _chart(step: str, records: Sequence[Record]) -> Chart:
     names = dict.fromkeys(name for record in records for name in record if _is_figure(name, record))
     ordered = sorted(names, key=lambda name: (not name.startswith("dev"), name.endswith("error")))
     panels = [(name, _lines(step, name, records)) for name in ordered]
-    caption = f"What the method told after each {step}."
-    drawn = tuple((name, lines) for name, lines in panels if lines)[:PANELS]
+    caption = f"Figures of the method after each {step}."
+    drawn = tuple((name, lines) for name, lines in panels if lines)[:MAX_PANELS]
     return Chart(f"training-{step}", f"Training, by {step}", caption, step, "", drawn)
 
 
@@ -43,7 +43,7 @@ def _is_figure(name: str, record: Record) -> bool:
 
 
 def _lines(step: str, name: str, records: Sequence[Record]) -> tuple[Line, ...]:
-    """A line for each training; a new one begins where the steps do not go on. The last ones, if there are many."""
+    """A line for each training. A new line begins where the step number does not increase; the last lines are kept."""
     lines: list[tuple[str, dict[float, float]]] = []
     for record in records:
         at, value, label = record[step], record.get(name), _label(step, record)
@@ -57,6 +57,6 @@ def _lines(step: str, name: str, records: Sequence[Record]) -> tuple[Line, ...]:
 
 
 def _label(step: str, record: Record) -> str:
-    """Which part of a longer piece of work it was, such as "round 2"."""
+    """The outer steps of the record, such as "round 2"."""
     around = [f"{key} {record[key]}" for key in ("stage", *STEPS) if key in record and key != step]
     return ", ".join(around) or "training"

@@ -1,1 +1,1 @@
-"""A search over the settings of a method, decided on dev words (`bilex tune`)."""
+"""A search over the settings of a method, compared on dev words (`bilex tune`)."""

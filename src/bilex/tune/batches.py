@@ -1,4 +1,4 @@
-"""Where a batch of trials is done: one after another in this process, side by side on this machine, or on a cluster."""
+"""Run a batch of trials: one by one in this process, in parallel on this machine, or on a cluster."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from bilex.tune.trial import Outcome, Task
 
 PARTIAL = "partial"
-"""Folder for what processes read and write; it is there as long as they are."""
+"""Folder of the files of the processes; it is deleted when the search ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where trials are done, and how many at a time."""
+    """Where trials run, and how many at a time."""
 
     jobs: int | None = None
-    """By default one, and on a cluster as many as there is room for."""
+    """By default one; on a cluster as many as it has room for."""
     threads: int | None = None
-    """Of each trial; by default those of this process divided by `jobs`, and on a cluster one."""
+    """Threads of each trial; by default those of this process divided by `jobs`, on a cluster one."""
     cluster: str | None = None
     """Address of a Ray cluster, or `local`."""
     device: str | None = None
@@ -53,9 +53,9 @@ class Place:
         *,
         watcher: Callable[[str, float], None] | None = None,
     ) -> Iterator[Batches]:
-        """What does the trials of a search.  inputs: of `trial.with_dev`; given: settings their method was made with.
+        """The function that runs the trials.  inputs: of `trial.with_dev`; given: the fixed settings of their method.
 
-        What other processes need is kept in `folder` in the meantime.
+        The files of other processes are in `folder` during the search.
         """
         jobs, threads = self.jobs or 1, self.threads or 1
         with ExitStack() as stack:
@@ -101,7 +101,7 @@ class Place:
 
 
 class Batches(NamedTuple):
-    """What does a batch of trials, and how many make one."""
+    """A function that runs a batch of trials, and the size of a batch."""
 
     evaluate_many: EvaluateMany
     size: int
@@ -110,8 +110,8 @@ class Batches(NamedTuple):
 @contextmanager
 def _packed(inputs: Inputs, given: Mapping[str, str], folder: Path) -> Iterator[Packed]:
     place = folder / PARTIAL
-    shutil.rmtree(place, ignore_errors=True)  # of a search that was killed
-    require_disk_space(folder, inputs.least_bytes, "a copy of the tables, for trials side by side,")
+    shutil.rmtree(place, ignore_errors=True)  # files of a search that was killed
+    require_disk_space(folder, inputs.least_bytes, "a copy of the tables, for parallel trials,")
     try:
         yield Packed.write(inputs, given, place)
     finally:
@@ -120,7 +120,7 @@ def _packed(inputs: Inputs, given: Mapping[str, str], folder: Path) -> Iterator[
 
 @contextmanager
 def _threads(number: int | None) -> Iterator[None]:
-    """So many threads in this process, if a number is given."""
+    """Set the number of threads of this process, if one is given, and restore it afterwards."""
     before = torch.get_num_threads()
     torch.set_num_threads(number or before)
     try:

@@ -1,4 +1,4 @@
-"""The inputs of a search as files, from which another process, here or on another machine, has them again."""
+"""The inputs of a search as files, which another process on this or another machine can read."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ TABLES, DICTIONARIES = ("source", "target"), ("train", "dev")
 
 @dataclass(frozen=True, kw_only=True)
 class Packed:
-    """The tables in native form, which is mapped into memory, the dictionaries, and the rest in plain values."""
+    """The tables in a format that is mapped into memory, the dictionaries, and all other inputs in plain values."""
 
     files: dict[str, str]
-    """Paths by what they are."""
+    """Paths by the name of the input."""
     hashes: dict[str, str]
     method: str
     given: dict[str, str]
@@ -33,7 +33,7 @@ class Packed:
 
     @classmethod
     def write(cls, inputs: Inputs, given: Mapping[str, str], folder: Path) -> Packed:
-        """Write inputs with a dev lexicon to a folder.  given: the settings that their method was made with."""
+        """Write inputs with a dev lexicon to a folder.  given: the fixed settings of their method."""
         folder.mkdir(parents=True)
         files = {name: folder / f"{name}.safetensors" for name in TABLES}
         files |= {name: folder / f"{name}.tsv" for name in DICTIONARIES}
@@ -50,7 +50,7 @@ class Packed:
         )
 
     def read(self) -> Inputs:
-        """The inputs again."""
+        """Read the inputs."""
         from bilex.fitting.inputs import Inputs
         from bilex.methods.base import get_method
 
@@ -68,9 +68,9 @@ class Packed:
         )
 
     def by_hash(self) -> dict[str, Path]:
-        """Paths by what is in the files."""
+        """Paths by the hashes of the files."""
         return {self.hashes[name]: Path(path) for name, path in self.files.items()}
 
     def elsewhere(self, paths: Mapping[str, Path]) -> Packed:
-        """The same with files that lie elsewhere, given by what is in them."""
+        """The same inputs with other paths, by the hashes of the files."""
         return replace(self, files={name: str(paths[key]) for name, key in self.hashes.items()})

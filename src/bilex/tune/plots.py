@@ -1,4 +1,4 @@
-"""Pictures of a search: how it went, and which settings mattered."""
+"""Plots of a search: its history, and the importance of the settings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from bilex.tune.trial import Outcome
 
 HISTORY, IMPORTANCE = "history.svg", "importance.svg"
-ENOUGH = 20
-"""Trials that must be done before it can be said which settings matter."""
+MIN_TRIALS = 20
+"""Finished trials that are needed to estimate the importance of the settings."""
 
 
 def draw(folder: Path, study: Study) -> list[Path]:
-    """Draw what can be drawn of the trials so far."""
+    """Draw the plots that the trials so far allow."""
     figure_class = _import_figure()
     drawn = [_history(folder / HISTORY, figure_class, study.outcomes)]
     if found := importances(study):
@@ -32,12 +32,12 @@ def draw(folder: Path, study: Study) -> list[Path]:
 
 
 def importances(study: Study) -> dict[str, float]:
-    """The share of each setting in what tells the best tenth of the trials from the others (PED-ANOVA).
+    """Importance of each setting: its share in what separates the best tenth of the trials from the rest (PED-ANOVA).
 
-    Nothing, where trials are few.
+    Empty if there are too few trials.
     """
     done = [outcome for outcome in study.outcomes if outcome.state == "done"]
-    if len(done) < ENOUGH or len({outcome.mrr for outcome in done}) == 1:
+    if len(done) < MIN_TRIALS or len({outcome.mrr for outcome in done}) == 1:
         return {}
     optuna = import_optuna()
     with warnings.catch_warnings():
@@ -53,9 +53,9 @@ def _history(path: Path, figure_class: Any, outcomes: Sequence[Outcome]) -> Path
     numbers, scores = [outcome.number for outcome in done], [outcome.mrr or 0.0 for outcome in done]
     figure = figure_class(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    axes.scatter(numbers, scores, s=18, color="tab:blue", label="a trial")
-    axes.step(numbers, list(accumulate(scores, max)), where="post", color="tab:orange", label="the best so far")
-    axes.axhline(scores[0], color="gray", linestyle="--", linewidth=1, label="the defaults")
+    axes.scatter(numbers, scores, s=18, color="tab:blue", label="trial")
+    axes.step(numbers, list(accumulate(scores, max)), where="post", color="tab:orange", label="best so far")
+    axes.axhline(scores[0], color="gray", linestyle="--", linewidth=1, label="defaults")
     axes.set(xlabel="trial", ylabel="MRR on dev words")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend()
@@ -67,12 +67,12 @@ def _importance(path: Path, figure_class: Any, found: dict[str, float]) -> Path:
     figure = figure_class(figsize=(7, 1 + 0.35 * len(names)), layout="constrained")
     axes = figure.subplots()
     axes.barh(names, [found[name] for name in names], color="tab:blue")
-    axes.set(xlabel="share in what tells the best tenth of the trials from the others")
+    axes.set(xlabel="importance: share in what separates the best tenth of the trials")
     return _save(path, figure)
 
 
 def _save(path: Path, figure: Any) -> Path:
-    """The same bytes from the same trials."""
+    """Write the figure so that the same trials give the same bytes."""
     import matplotlib as mpl
 
     with atomic_write(path) as temporary, mpl.rc_context({"svg.hashsalt": path.name, "svg.fonttype": "none"}):

@@ -1,4 +1,4 @@
-"""What a search leaves in its folder for people and for `bilex align`."""
+"""The result files of a search: settings for `bilex align`, and a table of the trials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEST, TRIALS = "best.toml", "trials.csv"
 
 
 def write_report(folder: Path, space: Space, verdict: Verdict, outcomes: Sequence[Outcome]) -> None:
-    """The settings to align with, and all trials."""
+    """Write the chosen settings and all trials."""
     chosen = MethodSettings(space.method.name, {**space.given, **verdict.chosen.settings})
     write_settings(folder / BEST, chosen, comments=comments(verdict, len(outcomes)))
     columns = ["trial", "state", "dev_mrr", "dev_p_at_1", "seconds", *space.searched, "error"]
@@ -30,17 +30,21 @@ def write_report(folder: Path, space: Space, verdict: Verdict, outcomes: Sequenc
 
 
 def comments(verdict: Verdict, trials: int) -> list[str]:
-    """Where the chosen settings come from."""
+    """How the settings were chosen, in sentences."""
     words = len(verdict.default.ranks)
     head = f"Chosen by `bilex tune` from {trials} trials, by MRR on {words} dev words."
     default = f"Defaults: MRR {verdict.default.mrr:.4f}, P@1 {verdict.default.p_at_1:.1f}."
     if verdict.best is verdict.default:
-        return [head, default, "No trial was better: these are the defaults."]
+        return [head, default, "No trial was better. These are the default settings."]
     best = f"Trial {verdict.best.number}: MRR {verdict.best.mrr:.4f}, P@1 {verdict.best.p_at_1:.1f}."
     gain = f"a gain of {verdict.gain:.4f}, with a standard error of {verdict.standard_error:.4f}"
     if verdict.defaults_stand:
-        return [head, default, f"{best} Best, but {gain}, which chance would make: these are the defaults."]
-    return [head, default, f"{best} These are its settings: {gain}."]
+        return [
+            head,
+            default,
+            f"{best} It is the best, but its gain may be due to chance: {gain}. These are the default settings.",
+        ]
+    return [head, default, f"{best} It has {gain}. These are its settings."]
 
 
 def to_json(folder: Path, space: Space, verdict: Verdict, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The search: what may still be tried, and whether anything is better than the defaults."""
+"""The search: its budget, its loop, and the comparison of the best trial with the defaults."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from bilex.tune.study import Study
 
 EvaluateMany = Callable[[Sequence[Task]], Iterable[Outcome]]
-"""Does some tasks, here or elsewhere, and gives their outcomes in the same order."""
+"""Runs some tasks, here or elsewhere, and returns their outcomes in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """How much may be tried in all, what was done before an interruption included."""
+    """Limits of the whole search, including the part before an interruption."""
 
     minutes: float | None = None
     trials: int | None = None
 
     def __post_init__(self) -> None:
         if self.minutes is None and self.trials is None:
-            raise SettingsError("a search needs an end: give minutes, or a number of trials")
+            raise SettingsError("a search needs a limit; set minutes, or a number of trials")
 
     def left(self, outcomes: Sequence[Outcome], batch: int = 1) -> int:
-        """How many trials may begin now, at most a batch, which runs at the same time; the defaults come first, alone.
+        """How many trials may start now: at most a batch, whose trials run in parallel. The defaults run first, alone.
 
-        None begins that would not end in time if it took as long as the others did on average.
+        No trial starts that would exceed the time if it took as long as the average trial.
         """
         if not outcomes:
             return 1
         if self.minutes is not None:
-            usual = statistics.mean(outcome.seconds for outcome in outcomes if outcome.state == "done")
-            if _seconds(outcomes, batch) + usual > 60 * self.minutes:
+            mean_seconds = statistics.mean(outcome.seconds for outcome in outcomes if outcome.state == "done")
+            if _seconds(outcomes, batch) + mean_seconds > 60 * self.minutes:
                 return 0
         return batch if self.trials is None else max(0, min(batch, self.trials - len(outcomes)))
 
@@ -53,18 +53,18 @@ class Verdict:
     default: Outcome
     best: Outcome
     gain: float
-    """In dev MRR."""
+    """Difference of their dev MRR."""
     standard_error: float
-    """Of the gain, which is a mean over dev words."""
+    """Standard error of the gain, which is a mean over dev words."""
 
     @property
     def defaults_stand(self) -> bool:
-        """Whether the gain is no more than chance would make it, for the best of many trials."""
+        """Whether the gain may be due to chance, as the best of many trials always has one."""
         return self.gain <= 2 * self.standard_error
 
     @property
     def chosen(self) -> Outcome:
-        """What to align with."""
+        """The trial whose settings are chosen."""
         return self.default if self.defaults_stand else self.best
 
 
@@ -76,14 +76,16 @@ def search(
     batch: int = 1,
     listener: Callable[[Outcome], None] = lambda _: None,
 ) -> Verdict:
-    """Try what the study suggests, a batch at a time, until the budget or the space is used up.
+    """Run the trials that the study suggests, a batch at a time, until the budget or the space is used up.
 
-    A batch is told when all of it is done: after an interruption the next suggestions are the same again.
+    A batch is recorded when all its trials are done, so that after an interruption the same ones are suggested.
     """
     while tasks := study.ask(budget.left(study.outcomes, batch)):
         for outcome in list(evaluate_many(tasks)):
             if outcome.number == 0 and outcome.state == "failed":
-                raise AlignmentError(f"nothing to compare with, the defaults fail: {outcome.error}")
+                raise AlignmentError(
+                    f"the trial of the default settings failed, so there is nothing to compare with: {outcome.error}"
+                )
             study.tell(outcome)
             listener(outcome)
     return judge(study.outcomes)
@@ -92,18 +94,20 @@ def search(
 def one_after_another(
     inputs: Inputs, *, device: str | None = None, watcher: Callable[[str, float], None] | None = None
 ) -> EvaluateMany:
-    """Does the tasks in this process.  inputs: of `trial.with_dev`."""
+    """Runs the tasks in this process, one by one.  inputs: of `trial.with_dev`."""
 
     def evaluate_many(tasks: Sequence[Task]) -> Iterator[Outcome]:
         for task in tasks:
-            told = watcher and (lambda label, *share, task=task: watcher(f"trial {task.number}: {label}", *share))
-            yield run_trial(inputs, task, device=device, watcher=told)
+            task_watcher = watcher and (
+                lambda label, *share, task=task: watcher(f"trial {task.number}: {label}", *share)
+            )
+            yield run_trial(inputs, task, device=device, watcher=task_watcher)
 
     return evaluate_many
 
 
 def _seconds(outcomes: Sequence[Outcome], batch: int) -> float:
-    """How long it took: the defaults alone, then batches, each as long as the longest trial in it."""
+    """Seconds so far: the trial of the defaults, then for each batch those of its longest trial."""
     first, *others = (outcome.seconds for outcome in outcomes)
     return first + sum(max(others[i : i + batch]) for i in range(0, len(others), batch))
 

@@ -1,4 +1,4 @@
-"""What is searched: the settings that a method declares, less those that are given."""
+"""The search space: the settings that a method declares, without those that are fixed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DIGITS = 4
-"""A setting is searched to so many significant digits; more would say nothing."""
+"""Significant digits of the values that are tried."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """A method with what it has been given, and the settings that are left to search."""
+    """A method with its fixed settings, and the settings to search."""
 
     method: Method
     given: dict[str, str]
@@ -29,32 +29,32 @@ class Space:
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, str]) -> Space:
-        """The space that a method declares; settings that are given, as texts, stay as they are."""
+        """The space that a method declares; `given` settings, as texts, are fixed."""
         method = get_method(name, given)
         if not method.search_space:
-            able = ", ".join(name for name, known in all_methods().items() if known.search_space)
-            raise SettingsError(f"method {method.name} names no settings that are worth a search; these do: {able}")
+            searchable = ", ".join(name for name, known in all_methods().items() if known.search_space)
+            raise SettingsError(f"method {method.name} has no settings to search; these methods have: {searchable}")
         fixed = {current_name(method, name) for name in given}
         searched = {name: values for name, values in method.search_space.items() if name not in fixed}
         if not searched:
             raise SettingsError(
-                f"all settings of {method.name} that would be searched ({', '.join(method.search_space)}) are given; "
+                f"all settings of {method.name} that could be searched ({', '.join(method.search_space)}) are fixed; "
                 "leave one out, or align with them"
             )
         return cls(method, dict(given), searched)
 
     @property
     def size(self) -> float:
-        """How many combinations there are."""
+        """The number of combinations."""
         return math.prod(values.size or math.inf for values in self.searched.values())
 
     def defaults(self) -> dict[str, Any]:
-        """The combination that the method has by default, as `distributions` names it."""
+        """The default combination, in the values of `distributions`."""
         found = {name: functools.reduce(getattr, name.split("."), self.method) for name in self.searched}
         return {name: to_text(v) if isinstance(self.searched[name], Choice) else v for name, v in found.items()}
 
     def texts(self, combination: Mapping[str, Any]) -> dict[str, str]:
-        """A combination as settings."""
+        """A combination as settings, in texts."""
         return {
             name: f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
             for name, value in ((name, combination[name]) for name in self.searched)
@@ -65,7 +65,7 @@ class Space:
         return {name: dataclasses.asdict(values) for name, values in self.searched.items()}
 
     def distributions(self) -> dict[str, Any]:
-        """The space as Optuna has it. Choices are texts, since there are lists among them."""
+        """The space in the types of Optuna. Choices are texts, because some of them are lists."""
         optuna = import_optuna().distributions
         made = {}
         for name, values in self.searched.items():
@@ -79,7 +79,7 @@ class Space:
 
 
 def import_optuna() -> Any:
-    """The package, told to keep quiet."""
+    """The module, with its log messages turned off."""
     try:
         import optuna
     except ImportError:

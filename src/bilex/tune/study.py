@@ -1,8 +1,8 @@
-"""The trials of a search and what to try next: Optuna's study, kept in a file that survives a power cut.
+"""The trials of a search and the next suggestions: a study of Optuna in a file that survives a power cut.
 
-The file is Optuna's journal: lines of JSON, added at the end, which works on network disks too, where SQLite's locks do
-not. A line that was cut off is taken away when it is opened again. Only what was told is known then: what was being
-tried is suggested once more, and because each suggestion has random numbers of its own, it is the same.
+The file is a journal of Optuna: lines of JSON that are appended. This also works on network disks, where the locks of
+SQLite fail. An incomplete last line is removed when the file is opened. Only recorded trials are known then. A trial
+that was interrupted is suggested again with the same settings, because each suggestion has its own random numbers.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 JOURNAL = "study.journal"
 Kind = Literal["tpe", "random"]
-STARTUP = 8
-"""Trials before TPE (a model of which settings are good) takes over from random ones."""
-PRUNING_AFTER = 5
-"""Trials that there must be before one can be ended early."""
+STARTUP_TRIALS = 8
+"""Random trials before TPE, a model of which settings are good, makes the suggestions."""
+MIN_TRIALS_TO_PRUNE = 5
+"""Trials that are needed before one can be pruned, that is stopped early."""
 
 
 @contextmanager
 def opened(folder: Path, inputs: Inputs, space: Space, *, kind: Kind) -> Iterator[Study]:
-    """The study in a folder: a new one, or that of an earlier search if it was made of the same inputs.
+    """The study in a folder: a new one, or that of an earlier search of the same inputs.
 
-    If no trial has ended in it, there is nothing to go on from, and the folder is removed.
+    If no trial has been recorded at the end, the folder is removed.
     """
     description = {**inputs.describe(), "search": kind, "space": space.describe()}
     if folder.exists() and not (folder / INPUTS).is_file() and not (folder / LOCK_FILE).exists():
-        raise AlignmentError(f"{folder}: this is no search folder (it has no {INPUTS}); choose another folder")
+        raise AlignmentError(f"{folder}: this is not a search folder (it has no {INPUTS}); choose another folder")
     with exclusive_lock(folder / LOCK_FILE):
         if not (folder / INPUTS).is_file():
             begin(folder, description)
@@ -58,7 +58,7 @@ def opened(folder: Path, inputs: Inputs, space: Space, *, kind: Kind) -> Iterato
 
 
 class Study:
-    """Ask for tasks, tell outcomes; `random` draws all, `tpe` learns from them and prunes poor ones."""
+    """Suggests tasks and records outcomes. `random` draws all settings; `tpe` learns from outcomes and prunes."""
 
     def __init__(self, file: Path, space: Space, *, kind: Kind, rng_seed: int) -> None:
         self.space, self.kind, self.rng_seed, self._file = space, kind, rng_seed, file
@@ -68,19 +68,19 @@ class Study:
         try:
             with with_file_name(file):
                 self._study = self._open()
-        except OSError:  # a disk that cannot be written to is no damage
+        except OSError:  # a disk error does not mean that the file is damaged
             raise
-        except Exception as error:  # damage makes Optuna raise all sorts
+        except Exception as error:  # Optuna raises various errors for a damaged file
             reason = str(error) or type(error).__name__
             raise AlignmentError(f"{file}: cannot be read: {reason}; remove {file.parent} and search again") from error
 
     @property
     def optuna_study(self) -> Any:
-        """For what Optuna knows to make of one."""
+        """The study of Optuna, for its own functions."""
         return self._study
 
     def ask(self, count: int) -> list[Task]:
-        """So many combinations that have not been tried; fewer, where there are no more. The first are the defaults."""
+        """Suggest `count` new combinations, or fewer if no more are left. The first one is that of the defaults."""
         tasks = list[Task]()
         while len(tasks) < count and len(self.outcomes) + len(tasks) < self.space.size:
             number = len(self.outcomes) + len(tasks)
@@ -91,7 +91,7 @@ class Study:
         return tasks
 
     def tell(self, outcome: Outcome) -> None:
-        """Keep what came of a task."""
+        """Record the outcome of a task."""
         trial, states = self._asked.pop(outcome.number), self._optuna.trial.TrialState
         try:
             with with_file_name(self._file):
@@ -101,12 +101,12 @@ class Study:
                 self._study.tell(trial, outcome.mrr, state=_state(outcome, states))
         except self._optuna.exceptions.UpdateFinishedTrialError as error:
             raise AlignmentError(
-                f"{self._file} was changed by another search while this one was at work; let one at a time use it"
+                f"{self._file} was changed by another search at the same time; run only one search in a folder"
             ) from error
         self.outcomes.append(outcome)
 
     def _open(self) -> Any:
-        _cut_torn_line(self._file)
+        _remove_incomplete_line(self._file)
         journal = self._optuna.storages.journal
         backend = journal.JournalFileBackend(str(self._file), journal.JournalFileOpenLock(str(self._file)))
         study = self._optuna.create_study(
@@ -126,7 +126,7 @@ class Study:
         return study
 
     def _suggest(self, number: int, known: list[dict[str, str]]) -> tuple[dict[str, str], Any]:
-        """Settings that are not among the known ones, and their trial."""
+        """New settings that are not among the known ones, and their Optuna trial."""
         if number == 0 and not self._study.get_trials(states=(self._optuna.trial.TrialState.WAITING,)):
             self._study.enqueue_trial(self.space.defaults())
         attempt = 0
@@ -140,25 +140,25 @@ class Study:
             attempt += 1
 
     def _sampler(self, number: int, attempt: int) -> Any:
-        """With random numbers of its own; one that has suggested what is known is not asked again."""
+        """A sampler with its own random numbers. After a suggestion that is known already, a random sampler is used."""
         digest = hashlib.sha256(f"{self.rng_seed} {number} {attempt}".encode()).digest()
         own_seed = int.from_bytes(digest[:4], "big")
         if self.kind == "random" or attempt:
             return self._optuna.samplers.RandomSampler(seed=own_seed)
-        return self._optuna.samplers.TPESampler(seed=own_seed, n_startup_trials=STARTUP)
+        return self._optuna.samplers.TPESampler(seed=own_seed, n_startup_trials=STARTUP_TRIALS)
 
     def _pruning_thresholds(self) -> tuple[float, ...]:
-        """For each epoch the median of the best dev MRR up to it, over the trials that came so far or were done before.
+        """For each epoch the median of the best dev MRR up to it, over the trials that reached it or were done before.
 
-        Pruned trials count too: else the thresholds would rise with each of them, and soon all trials would fail.
+        Pruned trials count too. Otherwise the thresholds would rise with each of them, until all trials are pruned.
         """
-        told = [outcome for outcome in self.outcomes if outcome.epochs and outcome.state != "failed"]
-        if self.kind == "random" or len(told) < PRUNING_AFTER:
+        usable = [outcome for outcome in self.outcomes if outcome.epochs and outcome.state != "failed"]
+        if self.kind == "random" or len(usable) < MIN_TRIALS_TO_PRUNE:
             return ()
         pruning_thresholds = list[float]()
-        for epoch in range(max(len(outcome.epochs) for outcome in told)):
-            there = [one.epochs for one in told if one.state == "done" or len(one.epochs) > epoch]
-            pruning_thresholds.append(statistics.median(max(epochs[: epoch + 1]) for epochs in there))
+        for epoch in range(max(len(outcome.epochs) for outcome in usable)):
+            curves = [one.epochs for one in usable if one.state == "done" or len(one.epochs) > epoch]
+            pruning_thresholds.append(statistics.median(max(epochs[: epoch + 1]) for epochs in curves))
         return tuple(pruning_thresholds)
 
 
@@ -167,15 +167,15 @@ def _state(outcome: Outcome, states: Any) -> Any:
 
 
 def _remove(folder: Path) -> None:
-    """The beginnings of a search, and nothing that others have put there."""
+    """Remove the files of a search, and the folder if it is then empty."""
     for name in (JOURNAL, INPUTS, LOCK_FILE):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):
         folder.rmdir()
 
 
-def _cut_torn_line(file: Path) -> None:
-    """Optuna adds its next line to one that has no end, and can read neither."""
+def _remove_incomplete_line(file: Path) -> None:
+    """Remove an incomplete last line. Otherwise Optuna appends to it and cannot read the result."""
     if not file.exists():
         return
     contents = file.read_bytes()

@@ -1,7 +1,7 @@
-"""One trial: fit with some settings, and see how the dev words are translated.
+"""One trial: fit with some settings, and measure the translations of the dev words.
 
-It is a plain function of values that can be sent to another process, and knows nothing of the search. Nothing is
-imported that is slow until it is needed: what hands trials to processes does not do them.
+A trial is a function of plain values, which can be sent to another process; it does not depend on the search. Slow
+imports are inside functions, because the process that starts the trials does not run them.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
     from bilex.training.trace import Record
 
 UNPRUNED_EPOCHS = 3
-"""Epochs that every trial is given."""
+"""Epochs before a trial can be pruned."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A trial to be done."""
+    """A trial to run."""
 
     number: int
-    """Trial 0 is that of the defaults."""
+    """Trial 0 has the default settings."""
     settings: dict[str, str]
     pruning_thresholds: tuple[float, ...] = ()
-    """Epoch i prunes it if its best dev MRR so far is below threshold i; the last one holds for all further epochs."""
+    """The trial is pruned at epoch i if its best dev MRR so far is below threshold i; the last one also holds later."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of it."""
+    """The result of a trial."""
 
     number: int
     settings: dict[str, str]
     state: Literal["done", "stopped", "failed"]
-    """stopped: below the pruning thresholds; failed: the method refused."""
+    """stopped: pruned, below the thresholds; failed: ended by an error."""
     seconds: float
     mrr: float | None = None
     p_at_1: float | None = None
-    """Over the dev words, in percent."""
+    """P@1 over the dev words, in percent."""
     ranks: tuple[int, ...] = ()
-    """Of the best translation of each dev word, in order."""
+    """Rank of the best gold translation of each dev word, in order."""
     epochs: tuple[float, ...] = ()
-    """The dev MRR after each epoch, of a method that tells."""
+    """The dev MRR after each epoch, if the method reports it."""
     error: str | None = None
 
     def reciprocal_ranks(self) -> Tensor:
@@ -63,7 +63,7 @@ class Outcome:
         return 1 / torch.tensor(self.ranks, dtype=torch.float64)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it in plain values."""
+        """The outcome in plain values."""
         return asdict(self)
 
     @classmethod
@@ -72,12 +72,12 @@ class Outcome:
         return cls(**{**found, "ranks": tuple(found["ranks"]), "epochs": tuple(found["epochs"])})
 
 
-class Pruned(Exception):  # noqa: N818 (Optuna's word)
-    """Ends a fit from within."""
+class Pruned(Exception):  # noqa: N818 (the term of Optuna)
+    """Raised inside a fit to stop it early."""
 
 
 def with_dev(inputs: Inputs) -> Inputs:
-    """The inputs with the dev lexicon that decides: the one given, or one held out of train, for any method."""
+    """The inputs with the dev lexicon that compares the trials: the given one, or one held out from train."""
     from bilex.fitting.measurement import hold_out
 
     if inputs.dev is not None:
@@ -121,10 +121,10 @@ def run_trial(
 
 
 def inputs_of(inputs: Inputs, task: Task) -> Inputs:
-    """What is fitted in a trial: never to dev words.
+    """The inputs of a trial, which never trains on dev words.
 
-    A method that can leave out its last fit, to train and dev, makes its choices on dev. One that cannot holds words
-    for them out of train once more.
+    A method that can leave out its last fit, on train and dev, makes its choices on dev. Any other method holds out
+    words of train for its choices.
     """
     method = update_settings(inputs.method, task.settings, what=f"method {inputs.method.name}").without_refit()
     chooses = method.uses_dev and not method.learns_dev
@@ -132,7 +132,7 @@ def inputs_of(inputs: Inputs, task: Task) -> Inputs:
 
 
 def _listener(task: Task, epochs: list[float]) -> Callable[[Record], None]:
-    """Keeps the dev MRR of each epoch in `epochs`, and ends the fit below the pruning thresholds."""
+    """Appends the dev MRR of each epoch to `epochs`, and stops the fit below the pruning thresholds."""
 
     def listen(record: Record) -> None:
         if not ("epoch" in record and isinstance(dev := record.get("dev"), float)):

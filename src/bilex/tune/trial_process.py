@@ -1,6 +1,6 @@
-"""One trial in a process of its own: `python -m bilex.tune.trial_process FOLDER`; see bilex.parallel.process.
+"""One trial in its own process: `python -m bilex.tune.trial_process FOLDER`; see bilex.parallel.process.
 
-Its peak memory is its own, and when it is killed nothing else is. It leaves FOLDER/outcome.json behind.
+If the process is killed, the search continues. It writes FOLDER/outcome.json.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OUTCOME = "outcome.json"
 
 @dataclass(frozen=True, kw_only=True)
 class TrialProcess:
-    """All that the process has to know."""
+    """A trial as its process receives it."""
 
     task: Task
     packed: Packed
@@ -35,7 +35,7 @@ class TrialProcess:
     device: str | None
 
     def run(self, folder: Path, live: Live | None = None) -> Outcome:
-        """Start it and wait for it. One that leaves no outcome behind has failed."""
+        """Run the process and wait for it. The trial has failed if the process writes no outcome."""
         folder.mkdir(parents=True)
         started = time.perf_counter()
         ending = run_module("bilex.tune.trial_process", self.to_json(), folder, threads=self.threads, live=live)
@@ -45,16 +45,16 @@ class TrialProcess:
             return self.failure(ending, time.perf_counter() - started)
 
     def failure(self, error: str, seconds: float) -> Outcome:
-        """What becomes of a trial that has come to no end of its own."""
+        """The outcome of a trial whose process wrote none."""
         task = self.task
         return Outcome(number=task.number, settings=task.settings, state="failed", seconds=seconds, error=error)
 
     def elsewhere(self, paths: Mapping[str, Path]) -> TrialProcess:
-        """The same with files that lie elsewhere, given by what is in them."""
+        """The same trial with other paths of its files, by their hashes."""
         return replace(self, packed=self.packed.elsewhere(paths))
 
     def to_json(self) -> str:
-        """One line."""
+        """The trial as one line of JSON."""
         return to_json(asdict(self))
 
     @classmethod
@@ -66,13 +66,13 @@ class TrialProcess:
 
 
 def run_on_node(text: str, paths: dict[str, Path]) -> Outcome:
-    """What a machine of a cluster does, its files being there."""
+    """Run a trial on a node of a cluster.  paths: of its files on the node, by hash."""
     with tempfile.TemporaryDirectory(prefix="bilex-") as folder:
         return TrialProcess.from_json(text).elsewhere(paths).run(Path(folder) / "trial")
 
 
 def main() -> None:
-    """Do the trial that standard input describes."""
+    """Run the trial that standard input describes."""
     import torch
 
     line, folder = receive()

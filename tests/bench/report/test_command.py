@@ -122,7 +122,7 @@ def test_only_failures(report, folder_of, cell, tmp_path):
 
 
 def test_mistakes(report, folder, tmp_path):
-    with pytest.raises(BilexError, match="no folder of results"):
+    with pytest.raises(BilexError, match="not a folder of results"):
         report(tmp_path / "absent")
     with pytest.raises(BilexError, match="no system 'rap'"):
         report(folder, "--compare", "rap,vecmap")

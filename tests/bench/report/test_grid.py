@@ -100,7 +100,7 @@ def test_a_folder_without_its_suite_is_in_alphabetical_order(folder):
 
 
 def test_folders_that_are_none(tmp_path, folder):
-    with pytest.raises(ResultsError, match="no folder of results"):
+    with pytest.raises(ResultsError, match="not a folder of results"):
         read_grid(tmp_path / "absent")
     (tmp_path / "empty" / "cells").mkdir(parents=True)
     with pytest.raises(ResultsError, match="no results yet"):

@@ -50,7 +50,7 @@ def test_what_it_says_comes_first_then_tables_plots_and_origin(text):
         "Against the best peer",
         "<h2>Plots",
         "<svg",
-        "Where it comes from",
+        "Provenance",
     ]
     places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
@@ -63,7 +63,7 @@ def test_light_and_dark_and_phones(text):
 
 
 def test_provenance_is_folded_and_names_no_folders(text):
-    origin = text[text.index("Where it comes from") :]
+    origin = text[text.index("Provenance") :]
     for part in ("bilex bench run made-up", "2.13.0", "en.vec", "enenenen", "&quot;protocol&quot;: &quot;honest&quot;"):
         assert part in origin
     assert "/home/somebody" not in text

@@ -41,7 +41,7 @@ def test_bands_of_few_words_are_left_out(mixed):
 
 
 def test_bands_are_means_over_seeds(mixed, monkeypatch):
-    monkeypatch.setattr(curves, "LEAST_WORDS", 1)
+    monkeypatch.setattr(curves, "MIN_WORDS", 1)
     chart = bands(mixed)
     assert chart.ticks == ("1-1,000", "1,001-5,000", "5,001-20,000")
     direction, lines = chart.panels[0]

@@ -39,7 +39,7 @@ def test_published_figures_are_beside_methods_as_they_are_by_default(cell, grid_
     beside = [row for row in table.rows if row.beside]
     assert [entry.text for entry in beside[0].entries] == ["published, other vectors", "83.5", ""]
     assert len(beside) == 1
-    assert any("other vectors" in note and "not compare" in note for note in table.notes)
+    assert any("other vectors" in note and "cannot be compared" in note for note in table.notes)
     assert not any(row.beside for row in score_table(grid, METRICS["mrr"]).rows)
 
 
@@ -52,8 +52,8 @@ def test_published_figures_of_the_same_vectors_are_not_called_those_of_others(ce
     for cells, label, note in (
         ((same,), "published", "with the same vectors"),
         ((same, cell("vecmap", status="failed")), "published", "with the same vectors"),
-        ((other,), "published, other vectors", "not compare"),
-        ((same, replace(other, direction="fr-en")), "published, other vectors", "not compare"),
+        ((other,), "published, other vectors", "cannot be compared"),
+        ((same, replace(other, direction="fr-en")), "published, other vectors", "cannot be compared"),
     ):
         table = score_table(grid_of(*cells))
         assert {row.entries[0].text for row in table.rows if row.beside} == {label}

@@ -1,1 +1,1 @@
-"""Reports on the results of a suite: tables, tests of significance, plots."""
+"""Reports on the results of a suite: tables, significance tests, plots."""

@@ -1,4 +1,4 @@
-"""Systems against each other on the same test words, one test for each direction."""
+"""Compare systems on the same test words, with one significance test per direction."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from bilex.evaluation.significance import SignTest
 
 LEVELS = ((0.01, "‡"), (0.05, "†"))
-"""Levels of significance and their marks, strictest first; the paper's is 0.01."""
+"""Significance levels and their marks, strictest first; the level of the paper is 0.01."""
 NOTE = (
-    "p-values: exact two-sided sign test over the test words that one system has right at rank 1 and the other has "
-    "not, corrected after Holm for the directions tested. With several random seeds the test is made seed by seed (a "
-    "system with one seed against each of the other's) and combined after Rüger (of K p-values the m-th smallest, "
-    "times K/m; m is half of K, rounded up); words won and lost are means over the seeds. Intervals: 95 %, paired "
-    "bootstrap over the words, 10,000 resamples; they do not tell how much another seed would change."
+    "p-values: exact two-sided sign test over the test words that only one of the two systems has right at rank 1, "
+    "with Holm's correction for the tested directions. With several random seeds, each seed is tested (a system with "
+    "one seed against each seed of the other), and the p-values are combined by Rüger's method (of K p-values the m-th "
+    "smallest, times K/m; m is half of K, rounded up). Words won and lost are means over the seeds. 95 % confidence "
+    "intervals: paired bootstrap over the words, 10,000 resamples; they do not include the variation between seeds."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """P@1 of two systems on one direction, in points, and whether the difference may be chance."""
+    """P@1 of two systems on one direction, in points, and the significance of the difference."""
 
     direction: str
     first: str
@@ -40,11 +40,11 @@ class Comparison:
     low: float
     high: float
     tests: dict[int, SignTest]
-    """By random seed of the system that has more of them."""
+    """Tests by random seed of the system that has more seeds."""
     p_value: float
     p_holm: float
     lost: int
-    """Seeds of the first that have no scores."""
+    """Number of seeds of the first system without scores."""
 
     @property
     def difference(self) -> float:
@@ -53,17 +53,17 @@ class Comparison:
 
     @property
     def wins(self) -> float:
-        """Words that only the first has right, mean over the seeds."""
+        """Words that only the first system has right, mean over the seeds."""
         return statistics.mean(test.wins for test in self.tests.values())
 
     @property
     def losses(self) -> float:
-        """Words that only the second has right, mean over the seeds."""
+        """Words that only the second system has right, mean over the seeds."""
         return statistics.mean(test.losses for test in self.tests.values())
 
     @property
     def mark(self) -> str:
-        """Of the strictest level at which the first is significantly better; one that also failed gets none."""
+        """Mark of the strictest level at which the first is significantly better; none if a seed of it failed."""
         if self.lost or self.difference <= 0 or self.wins <= self.losses:
             return ""
         return next((mark for level, mark in LEVELS if self.p_holm < level), "")
@@ -81,10 +81,10 @@ def compare(grid: Grid, first: str, second: str) -> list[Comparison]:
 
 
 def margins(grid: Grid, patterns: Sequence[str]) -> list[Comparison]:
-    """Each system that a pattern fits, by label or method, against the best that none fits: its best peer.
+    """Each system whose label or method matches a pattern, against its best peer: the best system without a match.
 
-    A peer was given no more of the dictionary, and finds pairs of its own only if the system does, too. Each system's
-    p-values are corrected for its directions.
+    A peer has no more dictionary pairs than the system, and finds pairs itself only if the system does so too. The
+    p-values of each system are corrected for its directions.
     """
     named = [system for system in grid.systems if system.honest and fits(system, patterns)]
     others = [system for system in grid.systems if not fits(system, patterns)]
@@ -108,14 +108,14 @@ def leaders(grid: Grid) -> list[Comparison]:
 
 
 def fits(system: System, patterns: Sequence[str]) -> bool:
-    """Whether a pattern such as rapo* fits its label or its method."""
+    """Whether a pattern such as rapo* matches its label or its method."""
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in (system.label, system.method))
 
 
 def best_system(systems: Sequence[System], direction: str, *, complete: bool = False) -> System | None:
-    """The system with the highest mean over its seeds, or only among those of which no seed failed.
+    """The system with the highest mean over its seeds; with `complete` only among systems without a failed seed.
 
-    Systems whose choices were made on the test dictionary take no part.
+    Systems that made choices on the test dictionary are left out.
     """
     known = [
         (mean, system)
@@ -127,7 +127,7 @@ def best_system(systems: Sequence[System], direction: str, *, complete: bool = F
 
 
 def _tested(pairs: Iterable[tuple[str, System, System]]) -> list[Comparison]:
-    """The comparisons that can be made word by word, with p-values corrected for all of them."""
+    """The comparisons on equal test words, with p-values corrected for their number."""
     made = [_compare(*pair) for pair in pairs if _comparable(pair[1].at(pair[0]), pair[2].at(pair[0]))]
     corrected = holm([comparison.p_value for comparison in made])
     return [replace(comparison, p_holm=p) for comparison, p in zip(made, corrected, strict=True)]
@@ -158,7 +158,7 @@ def _compare(direction: str, first: System, second: System) -> Comparison:
 
 
 def _by_seed(first: Spot, second: Spot) -> dict[int, SignTest]:
-    """Same seeds against each other; a system with one seed against each of the other's; else in order of the seeds."""
+    """Tests of equal seeds; of a system with one seed against each seed of the other; else in seed order."""
     hits = [{cell.rng_seed: np.array(cell.ranks) == 1 for cell in spot.done} for spot in (first, second)]
     one, other = hits
     if len(one) == 1 or len(other) == 1:

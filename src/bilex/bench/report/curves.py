@@ -1,4 +1,4 @@
-"""What the plots of a report draw, as numbers."""
+"""The data of the plots of a report."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from bilex.bench.report.grid import Grid, Spot, System
     from bilex.bench.results import Cell
 
-LEAST_WORDS = 10
-"""Fewer words make no point in the plot of frequent and rare words."""
+MIN_WORDS = 10
+"""Test words that a point in the plot of frequent and rare words needs."""
 
 
 def charts(grid: Grid, *, beside: bool = True) -> list[Chart]:
-    """All plots that the results have something for; systems with a cut dictionary are in the plot for them alone.
+    """All plots for which there are results. Systems with a reduced dictionary are only in their own plot.
 
-    beside: with published curves where there are some.
+    beside: with published curves, if there are any.
     """
     from bilex.bench.report.variations import few_pairs, sensitivity
 
@@ -31,7 +31,7 @@ def charts(grid: Grid, *, beside: bool = True) -> list[Chart]:
 
 
 def cost(grid: Grid) -> Chart | None:
-    """Seconds and mean P@1 of the systems that all directions of the plot have."""
+    """Seconds and mean P@1 of the systems that are complete on all directions of the plot."""
     directions = _common(grid)
     lines = []
     for system in grid.systems:
@@ -40,7 +40,7 @@ def cost(grid: Grid) -> Chart | None:
             lines.append(Line(system.label, (seconds,), (mean,)))
     if len(lines) < 2:
         return None
-    caption = f"Mean over {', '.join(directions)}; systems that are complete there. Up and left is better."
+    caption = f"Mean over {', '.join(directions)}, for systems that are complete there. Up and left is better."
     panels = (("", tuple(lines)),)
     return Chart("cost", "Cost and accuracy", caption, "seconds of training", "P@1", panels, log_x=True, points=True)
 
@@ -48,7 +48,7 @@ def cost(grid: Grid) -> Chart | None:
 def bands(grid: Grid) -> Chart:
     """P@1 by frequency of the source word."""
     systems = _best(grid)
-    starts = sorted({(band["first"], band["last"]) for cell in grid.cells for band in _told(cell)})
+    starts = sorted({(band["first"], band["last"]) for cell in grid.cells for band in _frequency_bands(cell)})
     names = {first: f"{first + 1:,}-{last + 1:,}" for first, last in starts}
     place = {first: i for i, first in enumerate(names)}
     panels = []
@@ -61,7 +61,7 @@ def bands(grid: Grid) -> Chart:
         ]
         panels += [(direction, tuple(lines))] if lines else []
     caption = (
-        f"Rows of the source table, the most frequent words first; at least {LEAST_WORDS} test words. {_chosen(grid)}"
+        f"Rows of the source table, the most frequent words first; at least {MIN_WORDS} test words. {_chosen(grid)}"
     )
     title = "Frequent and rare words"
     return Chart("bands", title, caption, "rows", "P@1", tuple(panels), ticks=tuple(names.values()))
@@ -78,7 +78,7 @@ def training(grid: Grid) -> Chart:
 
 
 def _common(grid: Grid) -> tuple[str, ...]:
-    """The directions on which most systems are complete: so many that these, times directions, are most."""
+    """The directions that maximize the number of complete systems times the number of directions."""
     there = {d: {system.label for system in grid.systems if system.at(d).complete} for d in grid.directions}
     ordered = sorted(there, key=lambda d: -len(there[d]))
     sizes = {n: n * len(set.intersection(*(there[d] for d in ordered[:n]))) for n in range(1, len(ordered) + 1)}
@@ -87,7 +87,7 @@ def _common(grid: Grid) -> tuple[str, ...]:
 
 
 def _best(grid: Grid) -> list[System]:
-    """The systems with the best mean over what most have, in the order of the suite."""
+    """The systems with the best mean over the common directions, in the order of the suite."""
     directions = _common(grid)
     means = {s.label: mean for s in grid.systems if (mean := s.mean(MAIN, directions)) is not None}
     best = sorted(means, key=lambda label: -means[label])[:MAX_LINES]
@@ -95,7 +95,7 @@ def _best(grid: Grid) -> list[System]:
 
 
 def _trained(grid: Grid) -> list[System]:
-    """The best of those that were trained in epochs with dev figures."""
+    """The best of the systems whose records have epochs with dev figures."""
     found = [s for s in grid.systems if any(_epochs(s, spot) for spot in s.spots.values())]
     scored = {s.label: statistics.mean(v for spot in s.spots.values() for v in spot.values(MAIN)) for s in found}
     best = sorted(scored, key=lambda label: -scored[label])[:MAX_LINES]
@@ -110,18 +110,18 @@ def _bands(spot: Spot) -> dict[int, float]:
     """Mean P@1 over the seeds, by the first row of the band."""
     found: dict[int, list[float]] = {}
     for cell in spot.done:
-        for band in _told(cell):
+        for band in _frequency_bands(cell):
             found.setdefault(band["first"], []).append(band["p_at_1"])
     return {first: statistics.mean(values) for first, values in found.items()}
 
 
-def _told(cell: Cell) -> list[dict[str, Any]]:
-    """The bands of frequency that have words enough to tell something."""
-    return [band for band in (cell.scores or {}).get("bands", ()) if band["covered"] >= LEAST_WORDS]
+def _frequency_bands(cell: Cell) -> list[dict[str, Any]]:
+    """The frequency bands with enough test words."""
+    return [band for band in (cell.scores or {}).get("bands", ()) if band["covered"] >= MIN_WORDS]
 
 
 def _epochs(system: System, spot: Spot) -> list[Line]:
-    """A line for each training: one begins where the epochs do not go on."""
+    """A line for each training. A new line begins where the epoch does not increase."""
     lines: list[list[tuple[float, float]]] = []
     for cell in spot.done:
         last = math.inf

@@ -1,4 +1,4 @@
-"""Results put in order: systems by directions, all random seeds of one system on one direction together."""
+"""The results as a grid of systems and directions, with all random seeds in one spot."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spot:
-    """The cells of one system on one direction, one for each random seed, in order of these."""
+    """The cells of one system on one direction, one per random seed, in the order of the seeds."""
 
     cells: tuple[Cell, ...] = ()
 
     @property
     def done(self) -> tuple[Cell, ...]:
-        """Those with scores."""
+        """The cells with scores."""
         return tuple(cell for cell in self.cells if cell.done)
 
     @property
     def lost(self) -> int:
-        """How many have no scores: failed, or ended by an error."""
+        """Number of cells without scores: failed, or ended by an error."""
         return len(self.cells) - len(self.done)
 
     @property
@@ -44,21 +44,21 @@ class Spot:
 
     @property
     def words(self) -> str | None:
-        """Hash of the test words, if there is one, and the same for all seeds."""
+        """Hash of the test words; None unless it is the same for all seeds."""
         found = {(cell.words_sha256, len(cell.ranks)) for cell in self.done}
         return found.pop()[0] if len(found) == 1 else None
 
     def values(self, metric: Metric) -> list[float]:
-        """The figure of each cell that is done."""
+        """The figure of each finished cell."""
         return [value for cell in self.done if (value := metric.of(cell)) is not None]
 
     def mean(self, metric: Metric) -> float | None:
-        """Over the seeds that are done."""
+        """Mean over the finished seeds."""
         values = self.values(metric)
         return statistics.mean(values) if values else None
 
     def spread(self, metric: Metric) -> float | None:
-        """Standard deviation (n - 1) over the seeds that are done, if they are several."""
+        """Standard deviation (n - 1) over the finished seeds; None if there is only one."""
         values = self.values(metric)
         return statistics.stdev(values) if len(values) > 1 else None
 
@@ -80,7 +80,7 @@ class System:
     spots: dict[str, Spot]
 
     def at(self, direction: str) -> Spot:
-        """What there is of it on a direction."""
+        """Its cells on a direction."""
         return self.spots.get(direction, Spot())
 
     @property
@@ -95,21 +95,21 @@ class System:
 
     @property
     def given(self) -> float:
-        """How many pairs of the dictionary it was given; infinity stands for all of them."""
+        """Number of dictionary pairs that it was given; infinity means all."""
         if any(inputs(cell).get("train", {}).get("pairs") == 0 for cell in self.cells):
             return 0
         return math.inf if self.pairs is None else self.pairs
 
     @property
     def finds_pairs(self) -> bool:
-        """Whether its method also learns from pairs that it finds itself; one that is not known here may."""
+        """Whether its method also trains on pairs that it finds; True for an unknown method."""
         from bilex.methods.base import all_methods
 
         method = all_methods().get(self.method)
         return method is None or method.finds_pairs
 
     def mean(self, metric: Metric, directions: Iterable[str]) -> float | None:
-        """Mean over directions; none unless all cells of all of them are done."""
+        """Mean over directions; None unless all their cells are done."""
         spots = [self.at(direction) for direction in directions]
         means = [spot.mean(metric) for spot in spots]
         known = [mean for mean in means if mean is not None]
@@ -118,7 +118,7 @@ class System:
 
 @dataclass(frozen=True)
 class Grid:
-    """Systems and directions in the order of the suite, and what a reader should know of them."""
+    """Systems and directions in the order of the suite, with notes and remarks."""
 
     name: str
     title: str
@@ -144,6 +144,6 @@ class Grid:
 
 
 def inputs(cell: Cell) -> dict[str, Any]:
-    """What the cell was made from, as far as it says so."""
+    """The inputs of the cell, from its provenance; empty if it has none."""
     found: dict[str, Any] = (cell.provenance or {}).get("inputs") or {}
     return found

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure: its name in the results, its heading, what it is, and how many digits of it are shown."""
+    """A figure: its name in the results, its heading, its description, and the number of digits."""
 
     name: str
     heading: str
     about: str
     digits: int = 2
     ranked: bool = True
-    """Whether the greatest is the best."""
+    """Whether the highest value is the best."""
 
     def of(self, cell: Cell) -> float | None:
-        """The figure of a cell that is done."""
+        """The figure of a finished cell."""
         value = (cell.scores or {}).get(self.name, getattr(cell, self.name, None))
         return None if value is None else float(value)
 

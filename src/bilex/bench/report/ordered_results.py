@@ -1,4 +1,4 @@
-"""A folder of results, put in the order of its suite."""
+"""Read a folder of results, in the order of its suite."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Key = tuple[str, str, int | None]
 
 
 def read_grid(folder: str | PathLike[str]) -> Grid:
-    """The results in a folder; where the description of the suite is gone, in alphabetical order."""
+    """The results in a folder; in alphabetical order if the description of the suite is missing."""
     cells = read(folder)
     return make_grid(cells, read_suite(folder) if (Path(folder) / "suite.json").exists() else {})
 
 
 def make_grid(cells: list[Cell], suite: dict[str, Any]) -> Grid:
-    """Cells in the order that the suite names, what it does not name after that."""
+    """Cells in the order of the suite; what it does not name comes last."""
     kept, remarks = _newest(cells)
     labels = _in_order((cell.system for cell in kept), _names(suite.get("systems"), "label"))
     directions = _in_order((cell.direction for cell in kept), _names(suite.get("directions"), "name"))
@@ -50,7 +50,7 @@ def make_grid(cells: list[Cell], suite: dict[str, Any]) -> Grid:
 
 
 def _newest(cells: list[Cell]) -> tuple[list[Cell], list[str]]:
-    """Of cells that differ only in when they were made or by which settings, the newest."""
+    """The newest of the cells that differ only in their settings or in the time when they were made."""
     latest: dict[tuple[object, ...], Cell] = {}
     for cell in sorted(cells, key=lambda cell: cell.made_at):
         latest[*_key(cell), cell.direction, cell.rng_seed] = cell
@@ -65,7 +65,7 @@ def _absent(what: str, named: list[str], found: list[str]) -> list[str]:
 
 
 def _missing(systems: Any, cells: list[Cell]) -> list[str]:
-    """How many runs of the systems that have some are missing, where the suite says which there should be."""
+    """Number of missing runs of each system that has some results, by the plan of the suite."""
     there = {(cell.system, cell.direction, cell.rng_seed) for cell in cells}
     begun = {cell.system for cell in cells}
     planned = [
@@ -89,10 +89,12 @@ def _different_words(systems: tuple[System, ...], directions: list[str]) -> list
 
 
 def _trained_on(systems: tuple[System, ...]) -> list[str]:
-    """Test words that were trained on or chosen by; the paper's protocol does the latter, and is labelled as such."""
+    """Remarks on test words that were in train or dev. Systems with the paper's protocol have a label of their own."""
     cells = [cell for system in systems if system.honest for cell in system.cells if cell.scores]
     flattered = {cell.direction for cell in cells if (cell.scores or {}).get("train_overlap")}
-    text = "test words were also in train or dev, and the figures flatter; use dictionaries that share no source word."
+    text = (
+        "test words were also in train or dev, so the figures are too high; use dictionaries that share no source word."
+    )
     return [f"{direction}: {text}" for direction in sorted(flattered)]
 
 
@@ -101,7 +103,7 @@ def _key(cell: Cell) -> Key:
 
 
 def _label(key: Key, groups: dict[Key, list[Cell]]) -> str:
-    """The label of the suite, with what else tells two rows apart; a choice made on test is always named."""
+    """The label of the suite, with the number of pairs if needed; choices on the test dictionary are always named."""
     label, protocol, pairs = key
     same = Counter((label, protocol) for label, protocol, _ in groups)
     if same[label, protocol] > 1:

@@ -1,4 +1,4 @@
-"""A report as one page that needs nothing else: what it says, tables, plots, and where it all comes from."""
+"""A report as one self-contained page: sentences, tables, plots, and provenance."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from bilex.bench.report.report import Report
     from bilex.page.charts import Chart
 
-OPEN = 2
-"""So many tables are open at first; the others are folded."""
+OPEN_TABLES = 2
+"""The first tables are open; the others are folded."""
 
 
 def page(report: Report, plots: Iterable[tuple[Chart, str]] = ()) -> str:
@@ -27,7 +27,7 @@ def page(report: Report, plots: Iterable[tuple[Chart, str]] = ()) -> str:
         html.header(grid.title, grid.notes),
         html.summary(report.sentences),
         *map(html.note, grid.remarks),
-        *(html.section(table, folded=i >= OPEN) for i, table in enumerate(report.tables)),
+        *(html.section(table, folded=i >= OPEN_TABLES) for i, table in enumerate(report.tables)),
         *([html.heading("Plots"), *drawn] if drawn else []),
         *_origin(report),
     ]
@@ -40,7 +40,7 @@ def _origin(report: Report) -> list[str]:
     settings = {system.label: to_json(settings_of(system), indent=1) for system in grid.systems}
     each = "\n".join(html.collapsible(label, html.code(text)) for label, text in settings.items())
     return [
-        html.heading("Where it comes from"),
+        html.heading("Provenance"),
         html.collapsible("Commands", html.code(commands(grid))),
         html.collapsible("Versions and machines", html_table(made_with(grid))),
         html.collapsible("Files", html_table(files_used(grid))),

@@ -1,4 +1,4 @@
-"""Where results come from: commands, versions, machines, files and settings, as the cells tell it."""
+"""Provenance of the results, from their cells: commands, versions, machines, files and settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HASH_DIGITS = 16
 
 
 def commands(grid: Grid) -> str:
-    """How to make the results and the report again."""
+    """The commands that make the results and the report again."""
     seeds = ",".join(map(str, sorted({cell.rng_seed for cell in grid.cells})))
     return (
         f"bilex bench run {grid.name} --output FOLDER    # random seeds {seeds}\n"
@@ -27,7 +27,7 @@ def commands(grid: Grid) -> str:
 
 
 def made_with(grid: Grid) -> Table:
-    """Each combination of versions and machine, with how many results it made, and when."""
+    """Each combination of versions and machine, with the number of its results and their time."""
     found: dict[tuple[str, ...], list[Cell]] = {}
     for cell in grid.cells:
         versions = (cell.provenance or {}).get("made_with") or {}
@@ -41,7 +41,7 @@ def made_with(grid: Grid) -> Table:
 
 
 def files_used(grid: Grid) -> Table:
-    """Files by name and hash, not by folder."""
+    """Files by name and hash, without their folders."""
     found: Counter[tuple[str, ...]] = Counter()
     for cell in grid.cells:
         for part in ("source", "target", "train", "dev"):
@@ -50,12 +50,14 @@ def files_used(grid: Grid) -> Table:
                 name = str(described.get("file") or EMPTY)
                 found[cell.direction, part, file_name(name), str(described["sha256"])[:HASH_DIGITS]] += 1
     rows = tuple(row(*key, count) for key, count in sorted(found.items()))
-    notes = (f"The first {HASH_DIGITS} digits of SHA-256. What came from no file, such as a cut dictionary, has none.",)
+    notes = (
+        f"The first {HASH_DIGITS} digits of SHA-256. Inputs without a file, such as a reduced dictionary, have none.",
+    )
     return Table("files", "Files", ("direction", "as", "file", "SHA-256", "results"), rows, notes, left=4)
 
 
 def settings_of(system: System) -> dict[str, Any]:
-    """What was given, and what came of it."""
+    """The given settings, and all settings of the method."""
     resolved = next((inputs(cell).get("settings") for cell in system.cells if inputs(cell)), None)
     return {
         "method": system.method,

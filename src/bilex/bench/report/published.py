@@ -1,4 +1,4 @@
-"""P@1 in the paper of RAPO: its main tables and its curves. Measured with the vectors that MUSE publishes."""
+"""P@1 from the RAPO paper: its main tables and its curves, measured with the vectors of MUSE."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from bilex.bench.report.grid import Grid
 
 VECTORS = "muse "
-"""How the label of a table begins that has the paper's vectors."""
-_NOTE = "The rows named published are figures of the paper of RAPO (2022). They were measured with "
-OTHER_NOTE = _NOTE + "other vectors (fastText, Wikipedia), so that they do not compare with the rows above them."
+"""Prefix of the labels of tables with the vectors of the paper."""
+_NOTE = "The rows named published are figures of the RAPO paper (2022). They were measured with "
+OTHER_NOTE = _NOTE + "other vectors (fastText, Wikipedia), so they cannot be compared with the rows above them."
 SAME_NOTE = _NOTE + "the same vectors (fastText, Wikipedia), the 200,000 most frequent words of each language."
 
 
 def same_vectors(grid: Grid) -> bool:
-    """Whether all results are of the vectors that the paper has."""
+    """Whether all results use the vectors of the paper."""
     found = [inputs(cell) for cell in grid.cells if inputs(cell)]
     files = [str((each.get(side) or {}).get("file")) for each in found for side in ("source", "target")]
     return bool(files) and all(file.startswith(VECTORS) for file in files)
@@ -30,7 +30,7 @@ def same_vectors(grid: Grid) -> bool:
 
 @cache
 def published() -> dict[str, dict[str, float]]:
-    """The figures of the main tables, by method, named as it is here, and direction."""
+    """The figures of the main tables, by the name of the method in bilex, and by direction."""
     figures: dict[str, dict[str, float]] = {}
     for row in _rows("published.csv"):
         figures.setdefault(row["system"], {})[row["direction"]] = float(row["p_at_1"])
@@ -39,7 +39,7 @@ def published() -> dict[str, dict[str, float]]:
 
 @cache
 def published_curves() -> dict[str, dict[str, dict[float, float]]]:
-    """How RAPO depends on a setting (Figure 3, semi-supervised): by setting, direction, and value."""
+    """P@1 of RAPO by setting, direction and value (Figure 3, semi-supervised)."""
     figures: dict[str, dict[str, dict[float, float]]] = {}
     for row in _rows("published_curves.csv"):
         curve = figures.setdefault(row["setting"], {}).setdefault(row["direction"], {})

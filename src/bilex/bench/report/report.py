@@ -34,7 +34,7 @@ NAMED = ("rapo*",)
 
 @dataclass(frozen=True)
 class Report:
-    """All that is told of results."""
+    """The contents of a report."""
 
     grid: Grid
     sentences: tuple[str, ...]
@@ -42,10 +42,10 @@ class Report:
     margins: tuple[Comparison, ...]
     comparisons: tuple[Comparison, ...]
     beside: bool = True
-    """Whether published figures are shown, too."""
+    """Whether published figures are shown too."""
 
     def text(self, kind: str) -> str:
-        """The report in Markdown, LaTeX, or (the scores) CSV; what UTF-8 cannot hold is replaced."""
+        """The report in Markdown or LaTeX, or the scores in CSV. Characters that UTF-8 cannot encode are replaced."""
         return self._text(kind).encode("utf-8", "replace").decode("utf-8")
 
     def _text(self, kind: str) -> str:
@@ -83,7 +83,7 @@ def make_report(
 ) -> Report:
     """A report on a folder of results.
 
-    pairs: systems to be compared with each other; named: patterns of those that are compared with their best peer;
+    pairs: systems to compare with each other; named: patterns of systems to compare with their best peer;
     beside: show published figures too.
     """
     if any(isinstance(pair, str) for pair in pairs):
@@ -92,7 +92,9 @@ def make_report(
     found = margins(grid, word_list(named, "named"))
     compared = [comparison for first, second in pairs for comparison in compare(grid, first, second)]
     if pairs and not compared:
-        raise ResultsError("the systems to be compared have no direction with the same test words; run both on one")
+        raise ResultsError(
+            "the systems to compare have no direction with the same test words; run both on the same direction"
+        )
     made = [
         *(score_table(grid, METRICS[name], margins=found, beside=beside) for name in word_list(metrics, "metrics")),
         tables.comparison_table(found, "margins", "Against the best peer"),
@@ -106,13 +108,13 @@ def make_report(
 
 
 def scores_csv(grid: Grid) -> str:
-    """Every figure of every system and direction, one in a line."""
+    """Every figure of every system and direction, one per line."""
     header = ("system", "method", "pairs", "protocol", "direction", "metric", "mean", "sd", "done", "failed", "errors")
     return csv_text(header, _score_rows(grid))
 
 
 def write(report: Report, out: Path, kinds: Sequence[str], *, plots: bool = True, force: bool = False) -> list[Path]:
-    """Write the report to a folder in the formats asked for, and say which files that are."""
+    """Write the report to a folder in these formats. Returns the paths of the files."""
     contents = dict(_contents(report, kinds, plots=plots))
     taken = [out / name for name in contents if (out / name).exists()]
     if taken and not force:

@@ -1,4 +1,4 @@
-"""The table of scores: systems by directions, the best in bold, published figures beside ours."""
+"""The table of scores: systems by directions, the best in bold, with published figures."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from bilex.bench.report.metrics import Metric
 
 PUBLISHED = {False: "published, other vectors", True: "published"}
-"""How the rows of the paper's figures are named, by whether they are of the same vectors."""
+"""Labels of the rows with published figures, by whether the vectors are the same."""
 MARKS = ", ".join(f"{mark}: p < {level}" for level, mark in LEVELS) + (
-    " against the best peer, or for a system that is best and has no peers named, against the best of the others. "
-    "Which system is the best was seen in the same figures, and that is not corrected for."
+    " against the best peer; for the best system of a direction without named peers, against the best of the others. "
+    "The best system was selected by the same figures, and the p-values are not corrected for this selection."
 )
 SCORE_NOTE = (
-    "Mean and standard deviation over the random seeds that are done. The best row of a direction is bold, among "
-    "those of which no seed failed and nothing was chosen on test. The mean column is for systems with all directions "
-    "complete."
+    "Mean and standard deviation over the finished random seeds. The best row of a direction is bold, among the "
+    "systems without a failed seed and without choices on test. The mean column is only for systems that are "
+    "complete on all directions."
 )
 
 
 def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparison] = (), beside: bool = True) -> Table:
-    """Systems by directions; with P@1, marks, and with `beside` published figures below the systems that have them.
+    """Systems by directions; for P@1 with significance marks, and with `beside` published figures below their systems.
 
-    margins: comparisons with peers; a system that has none is compared with the best of the others where it is best.
+    margins: comparisons with peers. The best system of a direction without one is compared with the best of the others.
     """
     best = {direction: _best(grid, direction, metric) for direction in grid.directions}
     tested = [*leaders(grid), *margins] if metric is MAIN else []
@@ -46,7 +46,7 @@ def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparis
         mean = system.mean(metric, grid.directions)
         rows.append(row(system.label, *entries, EMPTY if mean is None else metric.show(mean)))
         rows += _published(grid, system) if beside and metric is MAIN else []
-    notes = [SCORE_NOTE] if metric.ranked else ["Mean and standard deviation over the random seeds that are done."]
+    notes = [SCORE_NOTE] if metric.ranked else ["Mean and standard deviation over the finished random seeds."]
     notes += [f"{MARKS} {NOTE}"] if any(marks.values()) else []
     if any(found.beside for found in rows):
         notes += [SAME_NOTE if same_vectors(grid) else OTHER_NOTE]
@@ -55,7 +55,7 @@ def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparis
 
 
 def _best(grid: Grid, direction: str, metric: Metric) -> float | None:
-    """The highest mean of those that may be the best; none if systems were tested on different words."""
+    """The highest mean of the complete systems; None if systems were tested on different words."""
     spots = [system.at(direction) for system in grid.systems if system.honest]
     if not metric.ranked or len({spot.words for spot in spots if spot.done}) > 1:
         return None
@@ -73,7 +73,7 @@ def _score(spot: Spot, metric: Metric, best: float | None, mark: str) -> Entry:
 
 
 def _lost(spot: Spot) -> str:
-    """Such as "2 failed" where some have scores, "failed" where none has."""
+    """Such as "2 failed" if some seeds have scores, "failed" if none has."""
     parts = []
     for status, word in (("failed", "failed"), ("error", "error")):
         count = sum(cell.status == status for cell in spot.cells)
@@ -83,7 +83,7 @@ def _lost(spot: Spot) -> str:
 
 
 def _published(grid: Grid, system: System) -> list[Row]:
-    """Figures of the paper, for a method as it is by default and with the whole dictionary."""
+    """Published figures of a method with default settings and the whole dictionary."""
     figures = {} if system.settings or system.pairs is not None else published().get(system.method, {})
     if not any(direction in figures for direction in grid.directions):
         return []

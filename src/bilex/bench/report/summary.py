@@ -1,4 +1,4 @@
-"""What the results say, in sentences."""
+"""The main results in sentences."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from bilex.bench.report.grid import Grid, System
 
 LEVEL, MARK = LEVELS[0]
-MOST_NAMED = 4
-"""More leads than this are given as a range, and no more systems than this have a sentence on their margins."""
+MAX_NAMED = 4
+"""More leads than this are given as a range, and at most this number of systems have a sentence on their margins."""
 
 
 def sentences(grid: Grid, margins: Sequence[Comparison]) -> list[str]:
-    """From what there is, over which system is best, to what failed."""
+    """Sentences on the number of results, the best systems, the margins, and the failures."""
     found = [_extent(grid), *_best_mean(grid), *_best_where(grid)]
     return [*found, *_margins(margins), *_lost(grid), *_chosen_on_test(grid)]
 
@@ -47,7 +47,7 @@ def _best_mean(grid: Grid) -> list[str]:
 
 
 def _best_where(grid: Grid) -> list[str]:
-    """Which system is best on which directions, and where that is significant."""
+    """The best system of each direction, and whether its lead is significant."""
     tested = {comparison.direction: comparison for comparison in leaders(grid)}
     where: dict[str, list[str]] = {}
     for direction in grid.directions:
@@ -61,36 +61,37 @@ def _leads(label: str, tested: list[Comparison], directions: list[str]) -> str:
     text = f"{label} is best on {_and(directions)}"
     if not tested:
         return f"{text}."
-    sure = [comparison.direction for comparison in tested if comparison.mark == MARK]
-    return f"{text}: {_by(tested)}. {_significant(sure, len(tested))}"
+    significant = [comparison.direction for comparison in tested if comparison.mark == MARK]
+    return f"{text}: {_by(tested)}. {_significant(significant, len(tested))}"
 
 
 def _by(tested: list[Comparison]) -> str:
-    """Each lead where they are few, the smallest and the greatest where they are many."""
-    several = len(tested) > MOST_NAMED
+    """Each lead if they are few, else the smallest and the largest."""
+    several = len(tested) > MAX_NAMED
     shown = [pick(tested, key=lambda c: c.difference) for pick in (min, max)] if several else tested
     leads = [f"{MAIN.show(c.difference)} above {c.second} ({c.direction})" for c in shown]
     return f"from {' to '.join(leads)}" if several else _and(leads)
 
 
 def _margins(margins: Sequence[Comparison]) -> list[str]:
-    """A sentence for each system, those with most directions first; of many, only so many."""
+    """A sentence for each of the first systems, those with the most directions first."""
     found: dict[str, list[Comparison]] = {}
     for comparison in margins:
         found.setdefault(comparison.first, []).append(comparison)
     ordered = sorted(found.values(), key=lambda comparisons: -len(comparisons))
-    more = len(ordered) - MOST_NAMED
+    more = len(ordered) - MAX_NAMED
     rest = [f"The table of margins has {_count(more, 'system')} more."] if more > 0 else []
-    return [_margin(comparisons) for comparisons in ordered[:MOST_NAMED]] + rest
+    return [_margin(comparisons) for comparisons in ordered[:MAX_NAMED]] + rest
 
 
 def _margin(comparisons: list[Comparison]) -> str:
     """One system against its best peer in each direction."""
     label, better = comparisons[0].first, [c for c in comparisons if c.difference > 0]
-    sure, worse = [c.direction for c in comparisons if c.mark == MARK], [c.direction for c in comparisons if c.worse]
+    significant = [c.direction for c in comparisons if c.mark == MARK]
+    worse = [c.direction for c in comparisons if c.worse]
     where = f"on {len(better)} of {_count(len(comparisons), 'direction')}" if better else "on no direction"
     parts = [f"{label} is above its best peer {where} ({_range(comparisons)})."]
-    parts += [_significant(sure, len(better))] if better else []
+    parts += [_significant(significant, len(better))] if better else []
     parts += [f"It is significantly worse on {_and(worse)}."] if worse else []
     return " ".join(parts)
 
@@ -126,7 +127,8 @@ def _lost_of(system: System, status: str) -> str:
 def _chosen_on_test(grid: Grid) -> list[str]:
     labels = [system.label for system in grid.systems if not system.honest]
     text = (
-        "made choices on the test dictionary, as the paper's program does: too good to be compared, and left out above."
+        "made choices on the test dictionary, as the program of the paper does. The figures are too high for a "
+        "comparison, and are left out above."
     )
     return [f"{_and(labels)} {text}"] if labels else []
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def cost_table(grid: Grid) -> Table:
-    """Time and memory of each system, over all its cells that are done."""
+    """Time and memory of each system, over all its finished cells."""
     rows = []
     for system in grid.systems:
         done = [cell for cell in system.cells if cell.done]
@@ -31,13 +31,13 @@ def cost_table(grid: Grid) -> Table:
         rows.append(row(system.label, *figures, _figure(max, memory, 2), threads or EMPTY))
     header = ("system", "seconds, mean", "longest", "evaluation", "peak GB", "threads")
     note = (
-        "Seconds of training, then of the evaluation, by the clock: on a machine that had other work they are longer."
+        "Wall-clock seconds of the training and of the evaluation; they are longer if the machine ran other programs."
     )
     return Table("cost", "Time and memory", header, tuple(rows), (note,))
 
 
 def data_table(grid: Grid) -> Table:
-    """What each direction was measured on."""
+    """The tables and dictionaries of each direction."""
     rows = []
     for direction in grid.directions:
         cells = [cell for cell in grid.cells if cell.direction == direction and cell.done]
@@ -56,7 +56,7 @@ def data_table(grid: Grid) -> Table:
 
 
 def comparison_table(comparisons: Sequence[Comparison], name: str, title: str) -> Table:
-    """Comparisons line by line."""
+    """Comparisons, one per row."""
     several = any(len(comparison.tests) > 1 for comparison in comparisons)
     rows = [_comparison(comparison, several=several) for comparison in comparisons]
     header = ["system", "against", "direction", "P@1", "P@1, other", "difference", "95 % interval", "words won : lost"]
@@ -65,7 +65,7 @@ def comparison_table(comparisons: Sequence[Comparison], name: str, title: str) -
 
 
 def failure_table(grid: Grid) -> Table:
-    """What has no scores, and why."""
+    """Cells without scores, and the reasons."""
     rows = []
     for system in grid.systems:
         for direction, spot in system.spots.items():
@@ -74,7 +74,7 @@ def failure_table(grid: Grid) -> Table:
                 reasons = dict.fromkeys(cell.error or "no reason given" for cell in spot.cells if not cell.done)
                 rows.append(row(system.label, direction, " / ".join(reasons), *counts, len(spot.cells)))
     header = ("system", "direction", "reason", "failed", "errors", "of seeds")
-    note = "failed: the method refused its own result or did not converge; errors: anything else."
+    note = "failed: the method rejected its own result or did not converge; errors: anything else."
     return Table("failures", "Runs without a result", header, tuple(rows), (note,), left=3)
 
 
@@ -99,7 +99,7 @@ def _comparison(comparison: Comparison, *, several: bool) -> Row:
 
 
 def show_p(p_value: float) -> str:
-    """A p-value with as many digits as it deserves."""
+    """A p-value as text, rounded."""
     return "< 0.0001" if p_value < 1e-4 else f"{p_value:.2g}" if p_value < 0.1 else f"{p_value:.2f}"
 
 

@@ -1,4 +1,4 @@
-"""Plots of systems of one method that differ in one thing: a setting, or how much of the dictionary they were given."""
+"""Plots of systems of one method that differ in one setting, or in the number of dictionary pairs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from bilex.bench.report.grid import Grid, System
 
-LEAST_VALUES = 3
-"""Fewer values of a setting make no plot."""
+MIN_VALUES = 3
+"""Values of a setting that a plot needs."""
 
 
 def few_pairs(grid: Grid) -> Chart:
-    """P@1 by the number of pairs given, of the methods that were given different numbers."""
+    """P@1 by the number of dictionary pairs, for methods with several numbers."""
     panels = []
     for direction in grid.directions:
         found: dict[str, dict[float, float]] = {}
@@ -31,14 +31,14 @@ def few_pairs(grid: Grid) -> Chart:
                 found.setdefault(_described(system), {})[pairs] = mean
         lines = [Line(k, *points_of(v)) for k, v in found.items() if len(v) >= 2][:MAX_LINES]
         panels += [(direction, tuple(lines))] if lines else []
-    caption = "Mean over the seeds. The point furthest right is the whole dictionary where that was measured too."
+    caption = "Mean over the seeds. The rightmost point is the whole dictionary, if it was measured too."
     return Chart("few-pairs", "With few pairs", caption, "pairs given", "P@1", tuple(panels), log_x=True)
 
 
 def sensitivity(grid: Grid, *, beside: bool = True) -> list[Chart]:
-    """P@1 by a setting, where at least three systems of one method differ in that setting alone.
+    """P@1 by a setting, if at least three systems of one method differ only in that setting.
 
-    beside: with the curves of the paper of RAPO in a panel of their own.
+    beside: with the curves of the RAPO paper in a separate panel.
     """
     groups: dict[tuple[str, str, str], dict[float, System]] = {}
     for system in grid.systems:
@@ -50,7 +50,7 @@ def sensitivity(grid: Grid, *, beside: bool = True) -> list[Chart]:
     return [
         _sensitivity(grid, method, name, systems, number, beside=beside)
         for number, ((method, name, _), systems) in enumerate(
-            (key, systems) for key, systems in groups.items() if len(systems) >= LEAST_VALUES
+            (key, systems) for key, systems in groups.items() if len(systems) >= MIN_VALUES
         )
     ]
 
@@ -69,7 +69,8 @@ def _sensitivity(
     if lines and theirs:
         same = same_vectors(grid)
         panels += [(PUBLISHED[same], tuple(Line(d, *points_of(curve)) for d, curve in theirs.items()))]
-        caption += " The paper's are of rapo_semi" + ("." if same else ", with other vectors: only the shapes compare.")
+        caption += " The published curves are of rapo_semi"
+        caption += "." if same else ", with other vectors: compare only the shapes."
     return Chart(f"sensitivity-{number + 1}", f"{method}: {name}", caption, name, "P@1", tuple(panels))
 
 
@@ -85,7 +86,7 @@ def _described(system: System) -> str:
 
 
 def _resolved(system: System) -> dict[str, Any]:
-    """All settings, those that were not given too; settings of settings by names with a dot."""
+    """All settings, including defaults; nested settings have names with a dot."""
     found = next((inputs(cell).get("settings") for cell in system.cells if inputs(cell)), None)
     return dict(_flat(found or {}))
 
