@@ -30,13 +30,13 @@ STATED = [
     ("evaluation", "more than half of the target words", "retrieval.partial_penalties.MAX_PARTIAL_SHARE", 0.5),
     ("evaluation", "more than 5 source words", "search.problem.SPARE_NEIGHBOURS", 5),
     ("little-dictionary", "four bands of frequency", "induction.initial.BANDS", (100, 400, 1500)),  # and the rest
-    ("formats", "at most 65,536 numbers", "io.size.WIDEST", 65_536),
-    ("formats", "the first 100 lines", "io.layout.SAMPLE", 100),
-    ("tuning", "eight trials at random", "tune.study.STARTUP", 8),
-    ("tuning", "from 20 finished trials on", "tune.plots.ENOUGH", 20),
+    ("formats", "at most 65,536 numbers", "io.size.MAX_DIM", 65_536),
+    ("formats", "the first 100 lines", "io.layout.SAMPLE_LINES", 100),
+    ("tuning", "eight trials at random", "tune.study.STARTUP_TRIALS", 8),
+    ("tuning", "from 20 finished trials on", "tune.plots.MIN_TRIALS", 20),
     ("methods", "| 1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.few", 1500),
     ("rapo", "1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.few", 1500),
-    ("faq", "Where a tenth of the pairs or more is lost", "cli.align_messages.OTHER_CASE", 0.1),
+    ("faq", "Where a tenth of the pairs or more is lost", "cli.align_messages.MIN_CASE_GAIN", 0.1),
     ("commands", "[default: 30, without --trials]", "cli.tune.MINUTES", 30),
 ]
 SETTINGS = [
@@ -93,6 +93,6 @@ def test_the_explorer():
     from bilex.explorer import protocol, server
 
     assert "ten seconds to arrive, header and body, and at most 100 connections are open" in page("explore")
-    assert (protocol.REQUEST_SECONDS, protocol.CONNECTIONS) == (10, 100)
+    assert (protocol.REQUEST_SECONDS, protocol.MAX_CONNECTIONS) == (10, 100)
     assert "http://127.0.0.1:8421/" in page("own-vectors")
     assert server.PORT == 8421

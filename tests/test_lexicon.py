@@ -119,7 +119,7 @@ class TestReading:
             ("\n\nhouse\t\n", 3, "an empty word"),
             ("house\tmaison\n\tchien\n", 2, "an empty word"),
             ("a,b\n,c\n", 2, "an empty word"),
-            ('a,b\n"c,d\n', 2, "no CSV"),
+            ('a,b\n"c,d\n', 2, "not valid CSV"),
             ("a\tb\rc\td\n", 1, "bare carriage return"),
             (b"a\tb\ncaf\xe9\tcaf\n", 2, "byte 0xe9"),
         ],

@@ -24,7 +24,7 @@ def test_a_result_comes_back_as_it_was(cell, tmp_path):
         ({"format": "other"}, "not a result that this version"),
         ({"version": 2}, "not a result that this version"),
         ({"status": "odd"}, "status is 'odd'; needed one of done, failed, error"),
-        ({"scores": None}, "it is done but has no scores"),
+        ({"scores": None}, "it has no scores although its status is done"),
     ],
 )
 def test_results_that_cannot_be_used(cell, tmp_path, change, message):
@@ -36,7 +36,7 @@ def test_results_that_cannot_be_used(cell, tmp_path, change, message):
 
 def test_damaged_files(cell, tmp_path):
     path = tmp_path / "x.json"
-    for text, message in (("{", "cannot be read"), ("[]", "it holds no record")):
+    for text, message in (("{", "cannot be read"), ("[]", "it is not a JSON object")):
         path.write_text(text)
         with pytest.raises(ResultsError, match=message):
             read_cell(path)
@@ -48,7 +48,7 @@ def test_damaged_files(cell, tmp_path):
 
 
 def test_folders_without_results(tmp_path):
-    with pytest.raises(ResultsError, match="it has no cells/"):
+    with pytest.raises(ResultsError, match="no cells/"):
         read(tmp_path)
     with pytest.raises(ResultsError, match=r"no suite\.json"):
         read_suite(tmp_path)

@@ -112,7 +112,7 @@ def test_two_runs_in_one_folder_are_refused(small, folder):
 
 def test_a_folder_of_another_suite_is_refused(small, folder, here, write):
     run(small, folder, cells=small.cells(systems=["ridge*"]))
-    with pytest.raises(SuiteError, match="has results of the suite small, this is sample; choose another folder"):
+    with pytest.raises(SuiteError, match="of the suite small, but this is the suite sample; choose another folder"):
         run(Suite.read("sample"), folder)
 
 

@@ -131,7 +131,7 @@ class TestQuality:
                 "before they were learnt",
                 {},
                 f"On 289 held-out dictionary words the first translation was right {SHARES}, before the final training "
-                "learnt these words too",
+                "on these words too",
             ),
             (
                 "second fit",

@@ -323,7 +323,7 @@ class TestNamesThatAreNotUtf8:
         before = sorted(tmp_path.iterdir())
         message = refused(*args)
         assert "caf\\udce9" in message
-        assert "is not UTF-8, so that" in message
+        assert "is not UTF-8, so JSON" in message
         assert "rename it" in message
         assert sorted(tmp_path.iterdir()) == before
 

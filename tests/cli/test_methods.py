@@ -36,7 +36,9 @@ def test_one_method(bilex, name):
 
 def test_the_range_worth_searching(bilex):
     text = " ".join(bilex("methods", "rapo").out.split())
-    assert "learning_rate=0.0005 (float; searched: 0.0001 to 0.003, on a log scale) Learning rate of Adam" in text
+    assert (
+        "learning_rate=0.0005 (float; searched: 0.0001 to 0.003, on a log scale) Initial learning rate of Adam" in text
+    )
     assert "projection=householder (householder|linear) `householder`: products of" in text
     settings = {setting["name"]: setting for setting in bilex("methods", "rapo", "--json").json["settings"]}
     assert settings["hard"]["range"] == {"low": 64, "high": 256, "log": False, "step": 64}
@@ -47,7 +49,7 @@ def test_the_range_worth_searching(bilex):
 def test_defaults_are_printed_as_they_are_given(bilex):
     (normalize,) = bilex("methods", "procrustes", "--json").json["settings"]
     assert (normalize["type"], normalize["default"]) == ("str,...", "unit,center,unit")
-    assert normalize["description"].startswith("Steps done to both tables first")
+    assert normalize["description"].startswith("Normalization of both tables")
     assert get_method("procrustes", {"normalize": normalize["default"]}) == get_method("procrustes")
 
 

@@ -54,11 +54,11 @@ def test_the_same_error_in_both_worlds(refused, files, run, tmp_path):
     with pytest.raises(AlignmentError) as raised:
         align(*tables, method="procrustes")
     assert str(raised.value).endswith(
-        "pass one as `train`, or take words that are spelt alike in both languages: `spelling='identical'`, or "
+        "pass one as `train`, or use words that are spelt alike in both languages: `spelling='identical'`, or "
         "`spelling='numerals'`"
     )
     assert refused("align", *tables, "--method", "procrustes", "--output", tmp_path / "new").endswith(
-        "pass one as --train, or take words that are spelt alike in both languages: --identical, or --numerals\n"
+        "pass one as --train, or use words that are spelt alike in both languages: --identical, or --numerals\n"
     )
     with pytest.raises(AlignmentError, match=r"or replace it with `replace=True`$"):
         check_free(run)

@@ -115,9 +115,9 @@ def test_trials_side_by_side(bilex, args, output, tmp_path, monkeypatch):
     [
         (["--jobs", 0], 2, "--jobs"),
         (["--threads", 0], 2, "--threads"),
-        (["--method", "procrustes"], 1, "names no settings that are worth a search"),
+        (["--method", "procrustes"], 1, "has no settings to search"),
         (["--method", "ridgee"], 1, "did you mean 'ridge'?"),
-        (["--set", "penalty=3"], 1, "are given; leave one out, or align with them"),
+        (["--set", "penalty=3"], 1, "are fixed; leave one out, or align with them"),
         (["--set", "penalty"], 2, "needed KEY=VALUE"),
         (["--trials", 0], 2, "--trials"),
         (["--minutes", -1], 2, "--minutes"),
@@ -133,7 +133,7 @@ def test_mistakes(refused, args, tmp_path, more, code, message):
 def test_defaults_that_fail_leave_nothing(bilex, args, tmp_path):
     result = bilex("tune", *args, "--method", "rapo", "--set", "epochs=1", "--set", "start=instamap")
     assert result.code == 1
-    assert "the defaults fail: rapo: start=instamap is not a linear method" in result.err
+    assert "there is nothing to compare with: rapo: start=instamap is not a linear method" in result.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -223,4 +223,4 @@ class TestResume:
         assert (output / "best.toml").is_file()
 
     def test_a_folder_that_is_no_search(self, refused, args, tmp_path):
-        assert "this is no search folder" in refused("tune", *args[:-1], tmp_path, "--resume")
+        assert "this is not a search folder" in refused("tune", *args[:-1], tmp_path, "--resume")

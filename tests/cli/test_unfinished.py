@@ -68,7 +68,7 @@ class TestCheckFree:
         places[1].mkdir()
         with (
             exclusive_lock(places[1] / LOCK_FILE),
-            pytest.raises(LockError, match=f"process {os.getpid()} on .* is at work"),
+            pytest.raises(LockError, match=f"process {os.getpid()} on .* is using this folder"),
         ):
             unfinished.check_free(*places, resume=True, force=True)
 

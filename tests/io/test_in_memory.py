@@ -165,5 +165,5 @@ class TestPairs:
         assert Lexicon.of(frame.rows()).pairs == (("dog", "chien"), ("cat", "chat"))
 
     def test_what_is_no_tuple_of_pairs(self):
-        with pytest.raises(LexiconError, match=r"pairs are .* \(list\); needed a tuple: Lexicon.of makes it"):
+        with pytest.raises(LexiconError, match=r"pairs are .* \(list\); needed a tuple; Lexicon.of accepts any pairs"):
             Lexicon([("dog", "chien")])

@@ -195,7 +195,7 @@ def test_room(cluster):
         while len(found._nodes()) > 1:  # that one was lost before may not have been noticed yet
             time.sleep(0.1)
         assert (found.room(1), found.room(2), found.room(3)) == (2, 1, 0)
-        with pytest.raises(ClusterError, match="no machine has more than 2 CPUs, and 3 were asked for"):
+        with pytest.raises(ClusterError, match="no machine has more than 2 CPUs, but 3 threads are needed"):
             found._largest(3)
 
 
