@@ -54,7 +54,7 @@ def take(browser: object, url: str) -> None:
     keep(page, "explore-word")
     page.locator("section[aria-labelledby=map]").scroll_into_view_if_needed()
     page.locator("section[aria-labelledby=map]").screenshot(path=IMAGES / "explore-map.png")
-    show(page, "#/lexicon?by=least&status=open", ".entries li")
+    show(page, "#/lexicon?by=frequency&status=open", ".entries li")
     for key, place in (("a", 1), ("r", 2), ("a", 3)):
         page.locator(f".entries li:nth-child({place})").focus()
         page.keyboard.press(key)
