@@ -259,6 +259,20 @@ def test_what_is_given_is_marked_and_comes_first(shown, page, made):
     assert len(set(words)) == len(words) >= 10
 
 
+def test_what_was_accepted_comes_before_what_is_given(served, page, made):
+    alignment = Alignment.load(made)
+    source = next(source for source, _ in alignment.given if source in alignment.source)
+    page.goto(served())
+    look_up(page, source)
+    rows = page.locator("#main table").first.locator("tbody tr")
+    last = rows.last.locator(".word").inner_text()
+    rows.last.locator("button").first.click()
+    page.wait_for_selector('#main [data-verdict="accepted"]')
+    page.reload()
+    page.wait_for_selector('#main tbody tr:first-child[data-verdict="accepted"]')
+    assert rows.first.locator(".word").inner_text() == last
+
+
 def test_ten_entries_by_keys_alone(served, page, run):
     page.goto(served())
     page.keyboard.press("2")

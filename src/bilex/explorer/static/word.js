@@ -21,7 +21,7 @@ export async function wordView(main, { side, text }, names, signal) {
     ? `${names[side]}, word ${fast.rank.toLocaleString("en")} by frequency`
     : `${names[side]}, not in the table: its vector is made of its subwords`;
   const given = new Set(fast.given.map((candidate) => candidate.word));
-  translations.append(h("div", { class: "frame", tabindex: -1 }, table(fast.r, givenFirst(fast, given), text, side)));
+  translations.append(h("div", { class: "frame", tabindex: -1 }, table(fast.r, rightFirst(fast, given), text, side)));
   settle();
 
   const full = await get("explain", { word: text, side, n: 10 }, signal);
@@ -43,12 +43,14 @@ export async function wordView(main, { side, text }, names, signal) {
   }
 }
 
-// What the dictionary gives, then what was found; each with its rank among what was found, if it is there.
-function givenFirst(data, given) {
+// What was accepted, what the dictionary gives, then what was found; each with its rank among what was found, if it is there.
+function rightFirst(data, given) {
   const found = data.candidates.map((candidate, i) => ({ ...candidate, place: i + 1 }));
   const places = new Map(found.map((candidate) => [candidate.word, candidate.place]));
   const first = data.given.map((candidate) => ({ ...candidate, given: true, place: places.get(candidate.word) ?? "" }));
-  return [...first, ...found.filter((candidate) => !given.has(candidate.word))];
+  const listed = [...first, ...found.filter((candidate) => !given.has(candidate.word))];
+  const accepted = (candidate) => candidate.decision?.verdict === "accepted";
+  return [...listed.filter(accepted), ...listed.filter((candidate) => !accepted(candidate))];
 }
 
 function table(own, candidates, text, side) {
