@@ -2,6 +2,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -86,6 +87,29 @@ def test_a_file_of_the_first_version(corrections, file):
     assert opened.lexicon().pairs == (("a", "vers, chez"), ("b", "p"), ("b", "q"))
     opened.close()
     assert sqlite3.connect(file).execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def test_an_index_that_lacks_decisions_is_refused(file):
+    """The last decision of each pair is found by it."""
+
+    def decide(source):
+        opened = Corrections(file)
+        opened.decide(source, "x", "accepted")
+        opened.close()
+        with closing(sqlite3.connect(file, isolation_level=None)) as database:
+            database.execute("PRAGMA journal_mode = DELETE")
+            page = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'decisions_by_pair'").fetchone()[0]
+            size = database.execute("PRAGMA page_size").fetchone()[0]
+        return slice((page - 1) * size, page * size)
+
+    index = decide("a")
+    before = file.read_bytes()[index]
+    decide("b")
+    data = bytearray(file.read_bytes())
+    data[index] = before
+    file.write_bytes(data)
+    with pytest.raises(ExplorerError, match=r"damaged \(.*decisions_by_pair.*\); put back a copy"):
+        Corrections(file)
 
 
 class TestReading:

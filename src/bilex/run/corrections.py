@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bilex.errors import ExplorerError, LexiconError
 from bilex.io.dictionary import format_line
-from bilex.run.decision_file import can_be_written, check_place, check_tables, connect, reading_row
+from bilex.run.decision_file import can_be_written, check_integrity, check_place, check_tables, connect, reading_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,6 +75,7 @@ class Corrections:
             self._out, self._file = (connect(path, frozen=frozen) for _ in range(2))
             try:
                 self._check_owner()
+                check_integrity(self._out, path)
                 if not frozen:
                     self._set_up()
                 check_tables(self._out, SCHEMA, self.path)

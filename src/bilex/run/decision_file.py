@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -16,6 +17,10 @@ from bilex.storage.symlinks import check_inside
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+_BAD_VALUE = re.compile(r"\w+ value in |CHECK constraint failed")
+"""What SQLite says of a value that the columns do not allow."""
 
 
 class Row(TypedDict):
@@ -48,6 +53,19 @@ def connect(path: Path, *, frozen: bool = False) -> sqlite3.Connection:
         mode = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
         place = f"{path.absolute().as_uri()}?{mode}"
     return sqlite3.connect(place, uri=frozen, check_same_thread=False, isolation_level=None, timeout=10)
+
+
+def check_integrity(file: sqlite3.Connection, path: Path) -> None:
+    """Refuse damaged pages, and an index that does not match its table: decisions would be lost without notice.
+
+    Values of another type are left to `reading_row`, which names the row.
+    """
+    found = [str(message) for (message,) in file.execute("PRAGMA integrity_check")]
+    damage = [message for message in found if message != "ok" and not _BAD_VALUE.match(message)]
+    if damage:
+        raise ExplorerError(
+            f"{path}: damaged ({damage[0].splitlines()[-1]}); put back a copy, or name another file for the corrections"
+        )
 
 
 def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:
