@@ -22,6 +22,7 @@ from safetensors.torch import save as to_bytes
 from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, SettingsError, TableError, error_text
 from bilex.lexicon import Lexicon
+from bilex.linalg.device import choose_device
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
 from bilex.retrieval.sides import SIDES
@@ -105,8 +106,6 @@ def dictionary(path: str | PathLike[str]) -> Lexicon | None:
 
 def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
     """Open a run folder, after checking that its files are unchanged and valid."""
-    from bilex.linalg.device import choose_device
-
     path, place = Path(path), choose_device(device)
     description = describe(path)
     try:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bilex.alignment import Alignment
     from bilex.retrieval import Retrieval
     from bilex.retrieval.sides import Direction
-    from bilex.table import EmbeddingTable
 
 
 def given_pairs(train: Lexicon, dev: Lexicon | None, provenance: Mapping[str, Any]) -> Lexicon:
@@ -65,7 +64,7 @@ def with_given(
     if direction == "backward":
         given.sort(key=lambda entry: math.inf if math.isnan(entry.score) else -entry.score)
     merged = put_first(found, given, n=n)
-    place = _tables(alignment, direction)[0].index
+    place = alignment.tables.along(direction).source.index
     return sorted(merged, key=lambda entry: place.get(entry.source, len(place)))
 
 
@@ -78,7 +77,7 @@ def given_entries(
     """
     lexicon = alignment.given if direction == "forward" else alignment.given.swapped()
     fold_case = alignment.provenance.get("inputs", {}).get("fold_case", False)
-    source, target = (Lookup(table, fold_case) for table in _tables(alignment, direction))
+    source, target = (Lookup(table, fold_case) for table in alignment.tables.along(direction))
     pairs = dict.fromkeys((source.spelling(s), target.spelling(t)) for s, t in lexicon)
     return [
         Entry(s, t, origin="given") for s, t in pairs if max_rank is None or source.rows.get(s, max_rank) < max_rank
@@ -93,7 +92,7 @@ def scored(
     retrieval: Retrieval | None = None,
 ) -> list[Entry]:
     """The entries with missing scores filled in, if both words have a vector."""
-    sources, targets = _tables(alignment, direction)
+    sources, targets = alignment.tables.along(direction)
     places = {
         i: (sources.index[entry.source], targets.index[entry.target])
         for i, entry in enumerate(entries)
@@ -105,7 +104,3 @@ def scored(
     scores = alignment.index(retrieval).scores(rows, columns, direction).tolist()
     known = dict(zip(places, scores, strict=True))
     return [entry._replace(score=known.get(i, entry.score)) for i, entry in enumerate(entries)]
-
-
-def _tables(alignment: Alignment, direction: Direction) -> tuple[EmbeddingTable, EmbeddingTable]:
-    return alignment.tables.along(direction)
