@@ -9,11 +9,13 @@ In seconds, with n and m words, d dimensions, p pairs of the dictionary that hav
                         V + (1 + rounds) · 0.6 · R(q),  q = p + half of the words among which pairs are induced
     V, for the linear maps before:  (min(n, 20,000) + min(m, 20,000)) · 5 ms · d / 300 / s
 
-s = t^0.8 is the speedup of t threads. The constants were fitted to measurements on an AMD EPYC processor, with 300
-dimensions unless another number is given (measured seconds, and seconds of the formula in brackets):
+s is the speedup of t threads: t^0.8 from 100,000 words of both tables on, else 1. The constants were fitted to
+measurements on an AMD EPYC processor, with 300 dimensions unless another number is given (measured seconds, and seconds
+of the formula in brackets):
 
     procrustes          200,000 x 200,000 words, 2 threads                  1.2 (1.1)
     rapo                5,700 x 5,700 words, 5,735 pairs, 1 thread          25 (19)
+                        5,700 x 5,700 words, 5,735 pairs, 2 threads         28 (19)
                         20,000 x 40,000 words, 9,035 pairs, 1 thread        137 (151)
                         40,000 x 40,000 words, 100 dimensions, 7,301 pairs, 1 thread    59 (55)
                         50,000 x 50,000 words, 5,000 pairs, 2 threads       107 (86)
@@ -37,6 +39,8 @@ from bilex.methods.rapo.rapo_semi import RapoSemi
 if TYPE_CHECKING:
     from bilex.methods.base import Method
 
+PARALLEL_WORDS = 100_000
+"""Words of both tables from which on more threads are faster."""
 LINEAR_WORDS = 20_000
 """Words per language that the linear maps without a dictionary look at."""
 
@@ -48,7 +52,8 @@ def estimate(
 
     words: number of words of both tables; pairs, source_words: those of the dictionary that have vectors.
     """
-    scale: float = dim / 300 / threads**0.8
+    speedup: float = threads**0.8 if sum(words) >= PARALLEL_WORDS else 1.0
+    scale = dim / 300 / speedup
     if isinstance(method, Procrustes):
         return sum(words) * 5e-6 * scale
     if isinstance(method, Rapo):
