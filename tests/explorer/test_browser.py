@@ -293,6 +293,8 @@ def test_ten_entries_by_keys_alone(served, page, run):
     for key in "rau":
         page.keyboard.press(key)
     page.wait_for_selector(".entries li:nth-child(11):focus")
+    # It is open before it is accepted, too; only this says that it was taken back.
+    page.wait_for_selector("#live:has-text('Taken back')")
     page.wait_for_selector('.entries li:nth-child(10)[data-verdict="open"]')
     stored = kept(run)
     verdicts = [
