@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -12,11 +14,33 @@ def compose(v: Tensor) -> Tensor:
     In compact form I − Vᵀ S⁻¹ V with unit rows V and S = strict_upper(V Vᵀ) + I/2: one triangular solve instead of n
     reflections, differentiable, and orthogonal to rounding whatever v is.
     """
-    v = torch.nn.functional.normalize(v, dim=1)
-    s = (v @ v.T).triu(1) + torch.eye(len(v), dtype=v.dtype, device=v.device) / 2
-    identity = torch.eye(v.shape[1], dtype=v.dtype, device=v.device)
-    solved: Tensor = torch.linalg.solve_triangular(s, v, upper=True)
-    return identity - v.T @ solved
+    composed: Tensor = _CompactForm.apply(torch.nn.functional.normalize(v, dim=1))  # type: ignore[no-untyped-call]
+    return composed
+
+
+class _CompactForm(torch.autograd.Function):
+    """I − Vᵀ S⁻¹ V of unit rows V, with a gradient that takes fewer products than that of its single steps.
+
+    With Y = S⁻¹ V, W = S⁻ᵀ V, the gradient G of the result, and M = strict_upper(W G Yᵀ), the gradient of V is
+    (M + Mᵀ) V − W G − Y Gᵀ.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, v: Tensor) -> Tensor:
+        s = (v @ v.T).triu_(1)
+        s.diagonal().fill_(0.5)
+        y = torch.linalg.solve_triangular(s, v, upper=True)
+        ctx.save_for_backward(v, s, y)
+        return torch.eye(v.shape[1], dtype=v.dtype, device=v.device).sub_(v.T @ y)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # type: ignore[override]
+        v, s, y = ctx.saved_tensors
+        w = torch.linalg.solve_triangular(s.T, v, upper=False)
+        wg = w @ gradient
+        m = (wg @ y.T).triu_(1)
+        of_v: Tensor = ((m + m.T) @ v).sub_(wg).sub_(y @ gradient.T)
+        return of_v
 
 
 def decompose(q: Tensor, n: int | None = None) -> Tensor:

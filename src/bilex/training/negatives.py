@@ -28,9 +28,16 @@ def hard_negatives(queries: Tensor, keys: Tensor, gold: Tensor, count: int, *, b
 
     gold: (q, g), padded with -1.
     """
-    best = topk(queries, keys, count + gold.shape[1], bias=bias).indices
+    return best_without_gold(topk(queries, keys, count + gold.shape[1], bias=bias).indices, gold, count)
+
+
+def best_without_gold(best: Tensor, gold: Tensor, count: int) -> Tensor:
+    """The first `count` of the keys (q, k) that are not gold keys of their row (q, g): (q, count), padded with -1.
+
+    best: the keys of each query, best first; gold: padded with -1.
+    """
     best = best.masked_fill(is_gold(best, gold), -1)
-    order = (best < 0).to(torch.int8).argsort(dim=1, stable=True)  # padding last, scores in descending order
+    order = (best < 0).to(torch.int8).argsort(dim=1, stable=True)  # padding last, the rest in the same order
     negatives = best.gather(1, order)[:, :count]
     return torch.nn.functional.pad(negatives, (0, count - negatives.shape[1]), value=-1)
 

@@ -17,6 +17,8 @@ SLOPES: dict[Activation, float] = {"linear": 1.0, "tanh": 1.0, "sigmoid": 0.5, "
 def adapt(rows: Tensor, context: Tensor, w: Tensor, activation: Activation) -> Tensor:
     """x̃ = unit(x + σ(x̄ W)).  rows, context: (n, d), W: (d, d). Without an activation the rows are not changed.
 
+    The product x̄ W is made in the precision of the context, all else in that of the rows.
+
     The sigmoid is made odd, 2 / (1 + e⁻ᵃ) − 1: a plain one is always positive and would move all words the same way.
     """
     if activation == "none":
@@ -26,7 +28,7 @@ def adapt(rows: Tensor, context: Tensor, w: Tensor, activation: Activation) -> T
 
 def offsets(context: Tensor, w: Tensor, activation: Activation) -> Tensor:
     """σ(x̄ W), the offset of each word: (n, d)."""
-    offset = context @ w
+    offset = (context @ w.to(context.dtype)).to(w.dtype)
     if activation == "tanh":
         return offset.tanh()
     if activation == "sigmoid":

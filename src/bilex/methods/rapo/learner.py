@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from bilex.methods.rapo.adapter import Activation
     from bilex.methods.rapo.context import ContextSettings, Neighbourhoods
+    from bilex.methods.rapo.hard_negatives import HardNegatives
     from bilex.methods.rapo.objective import LossWeights
     from bilex.methods.rapo.penalties import ApproximatePenalties
     from bilex.methods.rapo.ranking import Negatives
@@ -33,14 +34,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tables:
-    """Both tables, with what all trainings on them share: contexts, and lists of near words for penalties."""
+    """Both tables, with what all trainings on them share: contexts, and lists of near words."""
 
     rows: tuple[Tensor, Tensor]
     contexts: tuple[Tensor, Tensor]
     """x̄ of every word; without an adapter, the rows themselves."""
     neighbours: tuple[Neighbourhoods | None, Neighbourhoods | None]
     penalties: tuple[ApproximatePenalties, ...]
-    """One per direction that is trained."""
+    hard_negatives: tuple[HardNegatives, ...]
+    """One per direction that is trained, like the penalties."""
 
     @classmethod
     def prepare(
@@ -51,19 +53,24 @@ class Tables:
         context: ContextSettings | None,
         trained: TowerMapping | None,
         penalties: tuple[ApproximatePenalties, ...],
+        hard_negatives: tuple[HardNegatives, ...],
         trace: Trace,
     ) -> Tables:
         """Search the contexts, or take them from trained towers. With `context=None` there are none."""
-        if context is None:
-            return cls(rows=(x, z), contexts=(x, z), neighbours=(None, None), penalties=penalties)
-        source, target = (
-            _contexts(side, rows, context, trained, trace) for side, rows in zip(SIDES, (x, z), strict=True)
-        )
+        contexts: tuple[Tensor, Tensor] = x, z
+        neighbours: tuple[Neighbourhoods | None, Neighbourhoods | None] = None, None
+        if context is not None:
+            source, target = neighbours = (
+                _contexts("source", x, context, trained, trace),
+                _contexts("target", z, context, trained, trace),
+            )
+            contexts = source.means(x), target.means(z)
         return cls(
             rows=(x, z),
-            contexts=(source.means(x), target.means(z)),
-            neighbours=(source, target),
+            contexts=contexts,
+            neighbours=neighbours,
             penalties=penalties,
+            hard_negatives=hard_negatives,
         )
 
 
@@ -97,6 +104,7 @@ class RankingLearner:
         projection: Projection,
         negatives: Negatives,
         weights: LossWeights,
+        dtype: torch.dtype,
         generator: Generator,
         trace: Trace,
     ) -> None:
@@ -117,8 +125,17 @@ class RankingLearner:
         )
         directions = [(self.source, self.target, pairs), (self.target, self.source, pairs.flip(1))]
         self.directions = [
-            RankingDirection(*direction, penalties=penalties, negatives=negatives, by_word=weights.by_word)
-            for direction, penalties in zip(directions, tables.penalties, strict=False)
+            RankingDirection(
+                *direction,
+                penalties=penalties,
+                hard_negatives=hard_negatives,
+                negatives=negatives,
+                by_word=weights.by_word,
+                dtype=dtype,
+            )
+            for direction, penalties, hard_negatives in zip(
+                directions, tables.penalties, tables.hard_negatives, strict=False
+            )
         ]
 
     @property
@@ -174,16 +191,31 @@ class RankingLearner:
         return torch.randperm(int(words.max()) + 1, generator=self.generator).to(words)[words].argsort(stable=True)
 
     def carried(self) -> dict[str, Tensor]:
-        """The lists of near words that penalties are computed from."""
-        return {str(i): p.near for i, p in enumerate(self.tables.penalties) if p.near is not None}
+        """The lists of near words that penalties and hard negatives are computed from."""
+        return {name: lists.near for name, (lists, *_) in self._lists().items() if lists.near is not None}
 
     def carry(self, arrays: dict[str, Tensor]) -> None:
         """The inverse of `carried`."""
-        for i, array in arrays.items():
-            queries, keys = self.tables.rows if i == "0" else self.tables.rows[::-1]
-            check_arrays({i: array}, {i: ArrayForm((len(keys), "nearest"), "int32")})
-            check_row_numbers(i, array, len(queries))
-            self.tables.penalties[int(i)].near = array.to(self.pairs.device)
+        known = self._lists()
+        for name, array in arrays.items():
+            if name not in known:
+                raise ValueError(f"{name} is not the name of a list of near words")
+            lists, rows, listed = known[name]
+            check_arrays({name: array}, {name: ArrayForm((rows, "nearest"), "int32")})
+            check_row_numbers(name, array, listed)
+            lists.near = array.to(self.pairs.device)
+
+    def _lists(self) -> dict[str, tuple[ApproximatePenalties | HardNegatives, int, int]]:
+        """By name, all that stores lists of near words: the number of its lists, and of the words they can have."""
+        lists: dict[str, tuple[ApproximatePenalties | HardNegatives, int, int]] = {}
+        x, z = self.tables.rows
+        for i, (penalties, hard_negatives) in enumerate(
+            zip(self.tables.penalties, self.tables.hard_negatives, strict=True)
+        ):
+            queries, keys = (len(x), len(z)) if i == 0 else (len(z), len(x))
+            lists[f"penalties.{i}"] = penalties, keys, queries
+            lists[f"hard_negatives.{i}"] = hard_negatives, len(hard_negatives.words), keys
+        return lists
 
     def mapping(self, context: ContextSettings) -> TowerMapping:
         """The mapping of the current parameters."""

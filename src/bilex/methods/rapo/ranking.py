@@ -9,11 +9,12 @@ import torch
 
 from bilex.methods.rapo.objective import pair_loss, ranking_loss
 from bilex.retrieval.csls import csls_bias
-from bilex.training.negatives import gold_lists, hard_negatives, is_gold
+from bilex.training.negatives import gold_lists, is_gold
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.methods.rapo.hard_negatives import HardNegatives
     from bilex.methods.rapo.objective import LossWeights
     from bilex.methods.rapo.penalties import ApproximatePenalties
     from bilex.methods.rapo.towers import Tower
@@ -37,7 +38,8 @@ class Negatives:
 class RankingDirection:
     """For each source word, target words are ranked; or the reverse.
 
-    queries, keys: the towers of the two languages; pairs: (p, 2), a row of the queries and a row of the keys.
+    queries, keys: the towers of the two languages; pairs: (p, 2), a row of the queries and a row of the keys; dtype: of
+    the largest products, those with the many keys of a batch.
     """
 
     def __init__(
@@ -47,11 +49,14 @@ class RankingDirection:
         pairs: Tensor,
         *,
         penalties: ApproximatePenalties,
+        hard_negatives: HardNegatives,
         negatives: Negatives,
         by_word: bool,
+        dtype: torch.dtype,
     ) -> None:
-        self.queries, self.keys, self.pairs = queries, keys, pairs
-        self.penalties, self.negatives = penalties, negatives
+        self.queries, self.keys, self.pairs, self.dtype = queries, keys, pairs, dtype
+        self.penalties, self.hard_negatives, self.negatives = penalties, hard_negatives, negatives
+        self.key_context = keys.context.to(dtype)
         self.words, self.gold = gold_lists(pairs)
         self.place = torch.searchsorted(self.words, pairs[:, 0].contiguous())
         translations = (self.gold >= 0).sum(1)[self.place].to(queries.rows)
@@ -64,11 +69,10 @@ class RankingDirection:
         queries: (n, d), keys: (m, d), the mapped tables. Returns the mean error of r.
         """
         self.penalty, error = self.penalties(keys, queries, progress)
-        count = self.negatives.hard
         if epoch < self.negatives.warm_up:
-            self.hard = self._random(generator, len(self.words), count)
+            self.hard = self._random(generator, len(self.words), self.negatives.hard)
         else:
-            self.hard = hard_negatives(queries[self.words], keys, self.gold, count, bias=csls_bias(self.penalty))
+            self.hard = self.hard_negatives(self.words, queries, keys, self.gold, csls_bias(self.penalty))
         return error
 
     def losses(
@@ -85,11 +89,13 @@ class RankingDirection:
         wrong = torch.cat([self.hard[self.place[batch]], random], 1)
         valid = (wrong >= 0) & ~is_gold(wrong, gold)
         needed, where = torch.unique(torch.cat([translations[:, None], wrong.clamp_min(0)], 1), return_inverse=True)
+        z = self.keys.adapted(needed, context=self.key_context)
         if self.keys.kind == "householder":
-            x, z = self.queries.mapped(a @ b.T, words), self.keys.adapted(needed)
+            x = self.queries.mapped(a @ b.T, words)
         else:
-            x, z = self.queries.mapped(a, words), self.keys.mapped(b, needed)
-        scores = (2 * x @ z.T - self.penalty[needed]).gather(1, where)
+            x, z = self.queries.mapped(a, words), self.keys.project(z, b)
+        cosines = (x.to(self.dtype) @ z.to(self.dtype).T).to(x.dtype)
+        scores = (2 * cosines - self.penalty[needed]).gather(1, where)
         return (
             ranking_loss(scores[:, 0], scores[:, 1:], valid.to(scores), self.weight[batch]),
             pair_loss(x, z[where[:, 0]], weights.distance),

@@ -15,6 +15,7 @@ from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
 from bilex.methods.rapo.context import ContextSettings
+from bilex.methods.rapo.hard_negatives import HardNegatives
 from bilex.methods.rapo.learner import RankingLearner, Tables
 from bilex.methods.rapo.mapping import TowerMapping
 from bilex.methods.rapo.objective import Distance, LossWeights
@@ -23,6 +24,7 @@ from bilex.methods.rapo.ranking import Negatives
 from bilex.methods.rapo.schedule import Schedule, train
 from bilex.methods.rapo.start import from_linear, from_towers, random_start
 from bilex.methods.rapo.towers import Projection
+from bilex.search import bfloat16
 from bilex.settings.fields import Choice, Range, SearchSpace
 from bilex.training.checkpoint import NO_CHECKPOINT
 from bilex.training.trace import Trace
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
     from bilex.mapping import Mapping
     from bilex.methods.rapo.start import Parameters
     from bilex.training.checkpoint import Checkpoint
+
+
+MIN_ROWS_FOR_BFLOAT16 = 10_000
+"""Rows of either table; with fewer, a training step takes little time in any precision."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +133,9 @@ class Rapo(Method):
     training starts as `start` says, and only the contexts of these towers are used again."""
     k: int = 10
     """Neighbours of CSLS."""
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Precision of the largest products of a training step, those with the negatives; all else has the precision of the
+    tables. `auto`: bfloat16 for large tables on processors that have instructions for it."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -177,7 +186,8 @@ class Rapo(Method):
         state, initial_rng = checkpoint.load(trace), generator.get_state()
         choose_trace, refit_trace = self._spans(trace, dev)
         trained = warm if isinstance(warm, TowerMapping) else None
-        tables = self._tables(x, z, trained, trace, resumed=state is not None)
+        all_pairs = pairs if dev is None else torch.cat([pairs, dev])
+        tables = self._tables(x, z, all_pairs, trained, trace, resumed=state is not None)
         refitting, chosen = False, self.epochs
         if state is not None:
             with state.unpacking():
@@ -202,7 +212,6 @@ class Rapo(Method):
                 self._report_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
             generator.set_state(initial_rng)
-        all_pairs = pairs if dev is None else torch.cat([pairs, dev])
         learner = self._learner(tables, all_pairs, None, trained, generator, trace)
         schedule = replace(self._schedule(all_pairs), epochs=chosen)
         stage = {"stage": "refit", "chosen": chosen}
@@ -220,12 +229,25 @@ class Rapo(Method):
     def _context(self) -> ContextSettings:
         return ContextSettings(tau_source=self.tau_source, tau_target=self.tau_target, cap=self.context_cap)
 
-    def _tables(self, x: Tensor, z: Tensor, trained: TowerMapping | None, trace: Trace, *, resumed: bool) -> Tables:
-        """Both tables with their contexts. The time of the search is recorded once, not again in a resumed run."""
+    def _tables(
+        self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, trace: Trace, *, resumed: bool
+    ) -> Tables:
+        """Both tables with their contexts. The time of the search is recorded once, not again in a resumed run.
+
+        pairs: (p, 2), all pairs that any training has.
+        """
         started = time.perf_counter()
         context = None if self.activation == "none" else self._context
-        penalties = tuple(ApproximatePenalties(self.k) for _ in range(2 if self.two_way else 1))
-        tables = Tables.prepare(x, z, context=context, trained=trained, penalties=penalties, trace=trace)
+        queries = [torch.unique(pairs[:, side]) for side in range(2 if self.two_way else 1)]
+        tables = Tables.prepare(
+            x,
+            z,
+            context=context,
+            trained=trained,
+            penalties=tuple(ApproximatePenalties(self.k) for _ in queries),
+            hard_negatives=tuple(HardNegatives(words, self.hard) for words in queries),
+            trace=trace,
+        )
         stored = (None, None) if trained is None else (trained.source_context, trained.target_context)
         searched = any(new is not old for new, old in zip(tables.neighbours, stored, strict=True))
         if searched and not resumed:
@@ -252,9 +274,18 @@ class Rapo(Method):
                 hard=self.hard, random=self.random, fresh=self.negatives == "fresh", warm_up=self.warm_up
             ),
             weights=self._loss_weights(),
+            dtype=self._dtype(*tables.rows),
             generator=generator,
             trace=trace,
         )
+
+    def _dtype(self, x: Tensor, z: Tensor) -> torch.dtype:
+        """Of the largest products of a training step."""
+        if self.dtype != "auto":
+            return getattr(torch, self.dtype)
+        is_large = min(len(x), len(z)) >= MIN_ROWS_FOR_BFLOAT16
+        on_cpu = x.device.type == "cpu" and x.dtype == torch.float32
+        return torch.bfloat16 if is_large and on_cpu and bfloat16.is_native() else x.dtype
 
     def _start(
         self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, generator: Generator
