@@ -147,7 +147,7 @@ def progress(label: str) -> Iterator[Progress]:
 def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float], None]]:
     """The same for work in several steps. The function takes the name of the step, the amount done and the total."""
     if not sys.stderr.isatty():
-        yield lambda label, done, total: None
+        yield lambda *_: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
