@@ -4,7 +4,7 @@ import pytest
 import torch
 from scipy.stats import skew
 
-from bilex.evaluation.hubness import hubness
+from bilex.evaluation.hubness import hubness, skewness
 from bilex.retrieval import CSLS, Nearest
 
 
@@ -56,3 +56,9 @@ def test_a_perfectly_even_space_has_no_skewness():
 def test_json_names_all_fields(tables):
     found = hubness(Nearest().index(*tables), k=2).to_json()
     assert found.keys() == {"k", "skewness", "largest", "never", "hubs"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_skewness_is_that_of_scipy_to_the_last_bit(seed):
+    counts = torch.randint(0, 50, (1000,), generator=torch.Generator().manual_seed(seed)).double().numpy() ** 3
+    assert skewness(counts) == float(skew(counts))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex import __version__
+from bilex.cli import garbage
 from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import Terminated, notes_of, signals_as_exceptions
 from bilex.cli.parameters import as_options
@@ -61,7 +62,8 @@ class LazyGroup(SuggestingGroup):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(importlib.import_module(f"bilex.cli.{module}"), cmd_name)
+        with garbage.importing():
+            command: click.Command = getattr(importlib.import_module(f"bilex.cli.{module}"), cmd_name)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -92,6 +94,8 @@ def main(args: list[str] | None = None) -> None:
     A code above 128 means that a signal ended the command; 130 is Ctrl-C.
     """
     configure_streams()
+    if args is None:  # the process is this command
+        garbage.leave_at_exit()
     try:
         with signals_as_exceptions(), _plain_warnings():
             _run(args)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from bilex.cli import align_messages, options, unfinished
+from bilex.cli import align_messages, garbage, options, unfinished
 from bilex.cli.completion import complete_method, complete_setting
 from bilex.cli.parameters import as_options
 from bilex.cli.training import shown
@@ -110,10 +110,11 @@ def align(
     """
     given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
     unfinished.check_free(output, partial, resume=resume, force=force)
-    from bilex.fitting.default import check_settings
-    from bilex.fitting.fit import fit
-    from bilex.methods.base import get_method
-    from bilex.training.trace import Trace
+    with garbage.importing():
+        from bilex.fitting.default import check_settings
+        from bilex.fitting.fit import fit
+        from bilex.methods.base import get_method
+        from bilex.training.trace import Trace
 
     if fast and (method or unsupervised or settings_file):
         raise click.UsageError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bilex.cli import garbage
 from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.io.standard import STDOUT
@@ -129,7 +130,8 @@ def read_inputs(
 
 def load_run(path: Path, device_name: str) -> Alignment:
     """Open a run folder."""
-    from bilex.alignment import Alignment
+    with garbage.importing():
+        from bilex.alignment import Alignment
 
     return Alignment.load(path, device=device_name)
 
@@ -144,12 +146,15 @@ def progress(label: str) -> Iterator[Progress]:
 @contextmanager
 def labelled_progress(label: str = "") -> Iterator[Callable[[str, float, float], None]]:
     """The same for work in several steps. The function takes the name of the step, the amount done and the total."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda label, done, total: bar.update(task, description=label, completed=done, total=total)
 

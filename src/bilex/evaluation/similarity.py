@@ -8,8 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from scipy.stats import spearmanr
-
 from bilex.errors import LexiconError
 from bilex.io.dictionary import decode
 from bilex.normalize import unit
@@ -80,6 +78,8 @@ def similarity(
     judgements: list[Judgement], first: tuple[EmbeddingTable, Tensor], second: tuple[EmbeddingTable, Tensor]
 ) -> Similarity:
     """Look up first words in `first` and second words in `second`: each a table and its rows in the shared space."""
+    from scipy.stats import spearmanr  # it takes half a second to import
+
     rows = [(first[0].index.get(j.first), second[0].index.get(j.second), j.score) for j in judgements]
     covered = [(a, b, score) for a, b, score in rows if a is not None and b is not None]
     if len(covered) < 3:

@@ -13,9 +13,12 @@ from bilex.induction.induction import Induction
 from bilex.mapping import Mapping
 from bilex.methods.base import Method
 from bilex.normalize import unit
+from bilex.training.adam import Adam
 from bilex.training.network import Network, dropout
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Generator, Tensor
 
     from bilex.storage.array_form import Forms
@@ -106,7 +109,7 @@ class LNMap(Method):
         codes = _in_blocks(z, target)
         sizes = [self.code, self.mapper_hidden, self.code]
         forth, back = Network.identity(sizes, x), Network.identity(sizes, x)
-        adam = torch.optim.Adam(source.parameters(), lr=self.learning_rate)
+        adam = Adam(source.parameters(), self.learning_rate)
         enlarged = pairs
         rest = trace.span(0.4, 1)
         for number in range(1, self.iterations + 1):
@@ -125,14 +128,14 @@ class LNMap(Method):
             Network.random([outer, h, h, self.code], rows, generator),
             Network.random([self.code, h, h, outer], rows, generator),
         )
-        adam, drop = torch.optim.Adam(both.parameters(), lr=self.learning_rate), dropout(self.dropout, generator)
+        adam, drop = Adam(both.parameters(), self.learning_rate), dropout(self.dropout, generator)
         progress, loss = trace.progress(f"{side} autoencoder"), None
         for epoch in range(1, self.autoencoder_epochs + 1):
             drawn = torch.randint(len(rows), (self.samples,), generator=generator).to(rows.device)
             for batch in torch.split(drawn, self.batch):
                 real = rows[batch]
                 error = functional.mse_loss(both.decoder(both.encoder(real, drop), drop).tanh(), real)
-                _step(error, adam)
+                adam.step(torch.autograd.grad(error, adam.parameters))
             loss = float(error.detach())
             progress(epoch, self.autoencoder_epochs)
         trace(autoencoder=side, loss=loss)
@@ -164,20 +167,21 @@ class LNMap(Method):
         source: Autoencoder,
         forth: Network,
         back: Network,
-        adam: torch.optim.Optimizer,
+        adam: Adam,
         generator: Generator,
         trace: Trace,
     ) -> float:
         """Step 2. Returns the mean loss of the last epoch."""
-        descent = torch.optim.SGD([*forth.parameters(), *back.parameters()], lr=self.mapper_rate)
+        mappers = [*forth.parameters(), *back.parameters()]
         interval, progress = max(1, round(DECAY_INTERVAL * self.epochs)), trace.progress("self-training")
         for epoch in range(self.epochs):
-            descent.param_groups[0]["lr"] = self.mapper_rate * 0.1 ** (epoch // interval)
-            total = 0.0
+            rate, total = self.mapper_rate * 0.1 ** (epoch // interval), 0.0
             order = torch.randperm(len(pairs), generator=generator).to(pairs.device)
             for batch in torch.split(pairs[order], self.batch):
                 loss = self.losses(x[batch[:, 0]], codes[batch[:, 1]], source, forth, back, generator)
-                _step(loss, adam, descent)
+                gradients = torch.autograd.grad(loss, [*adam.parameters, *mappers])
+                adam.step(gradients[: len(adam.parameters)])
+                descend(mappers, gradients[len(adam.parameters) :], rate)
                 total += float(loss.detach()) * len(batch) / len(pairs)
             progress(epoch + 1, self.epochs)
         return total
@@ -194,12 +198,11 @@ class Autoencoder(NamedTuple):
         return self.encoder.parameters() + self.decoder.parameters()
 
 
-def _step(loss: Tensor, *optimizers: torch.optim.Optimizer) -> None:
-    for optimizer in optimizers:
-        optimizer.zero_grad()
-    torch.autograd.backward(loss)
-    for optimizer in optimizers:
-        optimizer.step()
+def descend(parameters: Sequence[Tensor], gradients: Sequence[Tensor], rate: float) -> None:
+    """Gradient descent: p ← p − rate · g for each parameter, in place."""
+    with torch.no_grad():
+        for p, g in zip(parameters, gradients, strict=True):
+            p.add_(g, alpha=-rate)
 
 
 def _in_blocks(rows: Tensor, *networks: Network) -> Tensor:

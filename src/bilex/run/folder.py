@@ -23,7 +23,7 @@ from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, SettingsError, TableError, error_text
 from bilex.lexicon import Lexicon
 from bilex.linalg.device import choose_device
-from bilex.mapping import mapping_from_arrays
+from bilex.mapping import LinearMapping, mapping_from_arrays
 from bilex.normalize import Normalizer
 from bilex.retrieval.sides import SIDES
 from bilex.run.files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
@@ -179,8 +179,9 @@ def _load_dev(path: Path) -> Lexicon | None:
 
 def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:
     """The mapping and both normalizers, after checking their arrays."""
-    import_mapping_kinds()
     prefix, kind, steps = "mapping.", description["mapping"], description["normalize"]
+    if kind != LinearMapping.kind:
+        import_mapping_kinds()
     sizes = [{"d": description["inputs"][side]["dim"]} for side in SIDES]
     try:
         arrays, _ = read_arrays(path / MAPPING, checksum=False)
