@@ -37,8 +37,8 @@ class HardNegatives:
     def __call__(self, words: Tensor, queries: Tensor, keys: Tensor, gold: Tensor, bias: Tensor) -> Tensor:
         """The `count` keys with the highest q · k + b per word, without its gold keys: (s, count), padded with -1.
 
-        words: (s,), some of all words; queries: (n, d), the mapped rows of all words of the language; keys: (m, d); gold:
-        (s, g), padded with -1; bias: (m,).
+        words: (s,), some of all words; queries: (n, d), the mapped rows of all words of the language; keys: (m, d);
+        gold: (s, g), padded with -1; bias: (m,).
         """
         if not self.count:
             return words.new_empty((len(words), 0))

@@ -147,8 +147,7 @@ class RankingLearner:
         """Recompute penalties and hard negatives with the current parameters; returns figures, with dev also on dev."""
         if last and self.dev is None:
             return {"orthogonality_error": self._orthogonality_error()}
-        x = self.source.mapped(self.source.matrix())
-        z = self.target.mapped(self.target.matrix())
+        x, z = self.source.mapped(), self.target.mapped()
         progress = self.trace.progress("neighbours across the languages", counts=False)
         errors = [
             direction.refresh(queries, keys, epoch, self.generator, progress)
@@ -165,11 +164,7 @@ class RankingLearner:
     def losses(self, batch: Tensor) -> dict[str, Tensor]:
         """The weighted losses of a batch of pairs, by name."""
         weights = self.weights
-        a, b = self.source.matrix(), self.target.matrix()
-        parts = [
-            direction.losses(batch, *matrices, weights, self.generator)
-            for direction, matrices in zip(self.directions, ((a, b), (b, a)), strict=False)
-        ]
+        parts = [direction.losses(batch, weights, self.generator) for direction in self.directions]
         losses = {}
         if weights.ranking:
             losses["ranking"] = weights.ranking * torch.stack([part[0] for part in parts]).mean()
@@ -180,9 +175,8 @@ class RankingLearner:
             distance = distance_from_start([self.parameters[n] for n in names], [self.start[n] for n in names])
             losses["l2"] = weights.lambda_2 * distance
         if weights.orthogonality:
-            losses["orthogonality"] = weights.orthogonality * (
-                gram_error(a).square().sum() + gram_error(b).square().sum()
-            )
+            errors = [gram_error(tower.matrix()).square().sum() for tower in (self.source, self.target)]
+            losses["orthogonality"] = weights.orthogonality * torch.stack(errors).sum()
         return losses
 
     def order(self) -> Tensor:

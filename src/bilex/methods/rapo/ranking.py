@@ -75,13 +75,11 @@ class RankingDirection:
             self.hard = self.hard_negatives(self.words, queries, keys, self.gold, csls_bias(self.penalty))
         return error
 
-    def losses(
-        self, batch: Tensor, a: Tensor, b: Tensor, weights: LossWeights, generator: Generator
-    ) -> tuple[Tensor, Tensor]:
-        """L_r and L_m of a batch of pairs, with the projections A of the queries and B of the keys, (d, d) each.
+    def losses(self, batch: Tensor, weights: LossWeights, generator: Generator) -> tuple[Tensor, Tensor]:
+        """L_r and L_m of a batch of pairs.
 
-        x̃ A · z̃ B = x̃ A Bᵀ · z̃ for orthogonal B: so B is applied to the few queries, not to the many keys. A key that
-        several pairs of the batch have is mapped once.
+        x̃ A · z̃ B = x̃ A Bᵀ · z̃ for orthogonal B, with A the projection of the queries and B that of the keys: so B is
+        applied to the few queries, not to the many keys. A key that several pairs of the batch have is mapped once.
         """
         words, translations = self.pairs[batch].T
         gold, fresh = self.gold[self.place[batch]], self.negatives.fresh
@@ -89,11 +87,12 @@ class RankingDirection:
         wrong = torch.cat([self.hard[self.place[batch]], random], 1)
         valid = (wrong >= 0) & ~is_gold(wrong, gold)
         needed, where = torch.unique(torch.cat([translations[:, None], wrong.clamp_min(0)], 1), return_inverse=True)
+        x = self.queries.project(self.queries.adapted(words))
         z = self.keys.adapted(needed, context=self.key_context)
         if self.keys.kind == "householder":
-            x = self.queries.mapped(a @ b.T, words)
+            x = self.keys.project_back(x)
         else:
-            x, z = self.queries.mapped(a, words), self.keys.project(z, b)
+            z = self.keys.project(z)
         cosines = (x.to(self.dtype) @ z.to(self.dtype).T).to(x.dtype)
         scores = (2 * cosines - self.penalty[needed]).gather(1, where)
         return (

@@ -282,7 +282,7 @@ class Rapo(Method):
     def _dtype(self, x: Tensor, z: Tensor) -> torch.dtype:
         """Of the largest products of a training step."""
         if self.dtype != "auto":
-            return getattr(torch, self.dtype)
+            return torch.float32 if self.dtype == "float32" else torch.bfloat16
         is_large = min(len(x), len(z)) >= MIN_ROWS_FOR_BFLOAT16
         on_cpu = x.device.type == "cpu" and x.dtype == torch.float32
         return torch.bfloat16 if is_large and on_cpu and bfloat16.is_native() else x.dtype

@@ -10,6 +10,7 @@ import torch
 
 from bilex.storage.array_form import ArrayForm, check_arrays
 from bilex.storage.strict_json import check_type
+from bilex.training.adam import Adam
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -102,7 +103,7 @@ class _Run:
 
     def __init__(self, learner: Learner, schedule: Schedule, generator: Generator) -> None:
         self.learner, self.schedule, self.generator = learner, schedule, generator
-        self.optimizer = torch.optim.Adam(learner.parameters.values(), lr=schedule.learning_rate)
+        self.optimizer = Adam(learner.parameters.values(), schedule.learning_rate)
         self.epoch = self.best_epoch = 0
         self.best = float("-inf")
         self.history: list[float] = []
@@ -130,9 +131,8 @@ class _Run:
         for i, batch in enumerate(batches):
             self._set_rate((self.epoch + i / len(batches)) / max(1, self.schedule.planned))
             losses = self.learner.losses(batch)
-            self.optimizer.zero_grad()
-            torch.autograd.backward(torch.stack(list(losses.values())).sum())
-            self.optimizer.step()
+            total = torch.stack(list(losses.values())).sum()
+            self.optimizer.step(torch.autograd.grad(total, self.optimizer.parameters, allow_unused=True))
             for name, loss in losses.items():
                 totals[name] = totals.get(name, 0.0) + float(loss.detach()) * len(batch) / self.schedule.pairs
             progress(i + 1, len(batches))
@@ -142,8 +142,7 @@ class _Run:
     def _set_rate(self, done: float) -> None:
         """With `decay`, the learning rate falls linearly to 0 at the last planned epoch."""
         if self.schedule.decay:
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.schedule.learning_rate * (1 - done)
+            self.optimizer.learning_rate = self.schedule.learning_rate * (1 - done)
 
     def finish(self) -> int:
         with torch.no_grad():
@@ -154,10 +153,11 @@ class _Run:
     def arrays(self) -> dict[str, Tensor]:
         arrays = {"generator": self.generator.get_state(), "history": torch.tensor(self.history, dtype=torch.float64)}
         arrays |= {f"kept.{name}": array for name, array in self.learner.carried().items()}
-        for name, parameter in self.learner.parameters.items():
-            moments = self.optimizer.state.get(parameter, {})
+        for i, (name, parameter) in enumerate(self.learner.parameters.items()):
             arrays |= {f"now.{name}": parameter, f"best.{name}": self.best_parameters[name]}
-            arrays |= {f"adam.{name}.{key}": value for key, value in moments.items()}
+            arrays[f"adam.{name}.steps"] = torch.tensor(self.optimizer.steps[i])
+            arrays[f"adam.{name}.first_moment"] = self.optimizer.first_moments[i]
+            arrays[f"adam.{name}.second_moment"] = self.optimizer.second_moments[i]
         return arrays
 
     def values(self) -> dict[str, Value]:
@@ -176,14 +176,13 @@ class _Run:
             self.epoch, self.best_epoch = int(values.pop("epoch")), int(values.pop("best_epoch"))  # type: ignore[arg-type]
             self.best = float(values.pop("best"))  # type: ignore[arg-type]
             self.figures = {name: value for name, value in values.items() if isinstance(value, float)}
-            for name, parameter in self.learner.parameters.items():
+            for i, (name, parameter) in enumerate(self.learner.parameters.items()):
                 with torch.no_grad():
                     parameter.copy_(arrays[f"now.{name}"])
                 self.best_parameters[name] = arrays[f"best.{name}"].to(parameter)
-                if moments := _below(arrays, f"adam.{name}."):
-                    self.optimizer.state[parameter] = {
-                        key: a if key == "step" else a.to(parameter) for key, a in moments.items()
-                    }
+                self.optimizer.steps[i] = int(arrays[f"adam.{name}.steps"])
+                self.optimizer.first_moments[i] = arrays[f"adam.{name}.first_moment"].to(parameter)
+                self.optimizer.second_moments[i] = arrays[f"adam.{name}.second_moment"].to(parameter)
 
     def _check(self, state: State) -> None:
         """ValueError unless arrays and values fit these parameters."""
@@ -193,11 +192,10 @@ class _Run:
         forms |= {name: ArrayForm.of(array) for name, array in state.arrays.items() if name.startswith("kept.")}
         for name, parameter in self.learner.parameters.items():
             like, prefix = ArrayForm.of(parameter), f"adam.{name}."
-            forms |= {f"now.{name}": like, f"best.{name}": like}
-            if any(array.startswith(prefix) for array in state.arrays):
-                forms |= {f"{prefix}step": ArrayForm(()), f"{prefix}exp_avg": like, f"{prefix}exp_avg_sq": like}
+            forms |= {f"now.{name}": like, f"best.{name}": like, f"{prefix}steps": ArrayForm((), "int64")}
+            forms |= {f"{prefix}first_moment": like, f"{prefix}second_moment": like}
         check_arrays(state.arrays, forms)
-        if any(array.min() < 0 for name, array in state.arrays.items() if name.endswith((".step", ".exp_avg_sq"))):
+        if any(array.min() < 0 for name, array in state.arrays.items() if name.endswith((".steps", ".second_moment"))):
             raise ValueError("the optimizer state has negative numbers where none can be")
         if min(state.values[name] for name in ("epoch", "best_epoch")) < 0:  # type: ignore[operator,type-var]
             raise ValueError("an epoch number is negative")

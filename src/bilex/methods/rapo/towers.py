@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from bilex.linalg.householder import compose
+from bilex.linalg.householder import compose, reflect
 from bilex.methods.rapo.adapter import adapt
 from bilex.normalize import unit
 
@@ -42,14 +42,18 @@ class Tower:
         around = own if self.activation == "none" else context.index_select(0, rows)
         return adapt(own, around, self.adapter, self.activation)
 
-    def mapped(self, matrix: Tensor, rows: Tensor | None = None) -> Tensor:
-        """unit(x̃ A) of the words with these row numbers, else of all: (n, d)."""
-        return self.project(self.adapted(rows), matrix)
-
-    def project(self, adapted: Tensor, matrix: Tensor) -> Tensor:
-        """unit(x̃ A).  x̃: (n, d). Reflections leave the length of x̃ at 1."""
-        projected = adapted @ matrix
+    def mapped(self) -> Tensor:
+        """unit(x̃ A) of all words: (n, d)."""
+        projected = self.adapted() @ self.matrix()
         return projected if self.kind == "householder" else unit(projected)
+
+    def project(self, adapted: Tensor) -> Tensor:
+        """unit(x̃ A) of few rows x̃: (b, d). Reflections leave their length at 1."""
+        return reflect(adapted, self.projection) if self.kind == "householder" else unit(adapted @ self.projection)
+
+    def project_back(self, rows: Tensor) -> Tensor:
+        """Y Aᵀ of few rows Y (b, d), with reflections: y · x̃ A = y Aᵀ · x̃."""
+        return reflect(rows, self.projection, inverse=True)
 
     def matrix(self) -> Tensor:
         """The projection as one matrix A: (d, d)."""
