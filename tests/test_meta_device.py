@@ -39,15 +39,15 @@ def side(made, **settings):
 def test_towers_in_training(made, activation, kind):
     one = side(made, activation=activation, kind=kind)
     assert is_like(one.matrix(), made, D, D)
-    assert is_like(one.mapped(one.matrix()), made, 50, D)
+    assert is_like(one.mapped(), made, 50, D)
     some = torch.empty(7, dtype=torch.long, device="meta")
-    assert is_like(one.mapped(one.matrix(), some), made, 7, D)
+    assert is_like(one.project(one.adapted(some)), made, 7, D)
 
 
 def test_gradients_of_all_losses(made):
     parameters = [made(D, D).requires_grad_() for _ in range(2)]
     one = side(made, adapter=parameters[0], projection=parameters[1])
-    x = one.mapped(one.matrix(), slice(0, 8))
+    x = one.project(one.adapted(torch.arange(8, device="meta")))
     scores = x @ made(20, D).T
     losses = [
         ranking_loss(scores[:, 0], scores[:, 1:], made(8, 19), made(8)),

@@ -84,8 +84,14 @@ def test_gradients_of_unit_are_those_of_torch():
         torch.autograd.grad(normalized(scale * rows), rows, weights)[0]
         for normalized, scale in ((unit, 1.0), (unit, 2.0**70), (torch.nn.functional.normalize, 1.0))
     ]
-    assert torch.equal(gradients[0], gradients[2])
+    torch.testing.assert_close(gradients[0], gradients[2], rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(gradients[1], gradients[2])
+
+
+def test_gradients_of_unit():
+    rows = torch.randn(5, 3, generator=torch.Generator().manual_seed(2), dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(unit, rows)
+    assert torch.autograd.gradcheck(lambda rows: unit(rows * 2.0**600) * 2.0, rows)  # lengths overflow
 
 
 @pytest.mark.parametrize("steps", [*ORDERS, ("center", "unit")], ids=str)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from bilex.linalg.householder import compose, decompose, polar
+from bilex.linalg.householder import compose, decompose, polar, reflect
 
 
 def normal(*shape, rng_seed=0):
@@ -33,6 +33,19 @@ def test_orthogonal_in_float32(n, d):
     q = compose(normal(n, d).float())
     assert q.dtype == torch.float32
     assert (q @ q.T - torch.eye(d)).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 5), (3, 7), (7, 7), (12, 7)])
+def test_rows_are_reflected_one_by_one_and_back(n, d):
+    v, rows = 3 * normal(n, d), normal(4, d, rng_seed=1)
+    torch.testing.assert_close(reflect(rows, v), rows @ one_by_one(v), rtol=0, atol=1e-12)
+    torch.testing.assert_close(reflect(rows, v, inverse=True), rows @ one_by_one(v).T, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("inverse", [False, True])
+def test_gradient_of_reflected_rows(inverse):
+    rows, v = normal(3, 5, rng_seed=1).requires_grad_(), normal(4, 5).requires_grad_()
+    assert torch.autograd.gradcheck(lambda rows, v: reflect(rows, v, inverse=inverse), (rows, v))
 
 
 def test_gradient():

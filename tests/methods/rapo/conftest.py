@@ -7,10 +7,10 @@ from functools import cached_property
 
 import pytest
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bilex import get_method
 from bilex.normalize import unit
+from bilex.training.adam import Adam
 from bilex.training.checkpoint import NO_CHECKPOINT, Checkpoint
 from bilex.training.trace import Trace
 
@@ -71,11 +71,11 @@ def watch(problem, monkeypatch):
     def fit(given=problem, **settings):
         found, live, saved = Watched(), [], []
 
-        def step(optimizer, *_):
-            parameters = optimizer.param_groups[0]["params"]
-            live[:] = parameters
-            zero = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in parameters]
-            found.steps.append(([p.detach().clone() for p in parameters], zero))
+        def step(optimizer, gradients):
+            live[:] = optimizer.parameters
+            zero = [torch.zeros_like(p) if g is None else g for p, g in zip(live, gradients, strict=True)]
+            found.steps.append(([p.detach().clone() for p in live], zero))
+            return take_step(optimizer, gradients)
 
         class Naming(Checkpoint):
             """What is saved has the names of the parameters."""
@@ -91,20 +91,33 @@ def watch(problem, monkeypatch):
             found.drawn.setdefault((high, *shape), []).append(randint(*args, **more))
             return found.drawn[high, *shape][-1]
 
-        randint = torch.randint
+        randint, take_step = torch.randint, Adam.step
+        monkeypatch.setattr(Adam, "step", step)
         monkeypatch.setattr(torch, "randint", draw)
         monkeypatch.setattr(torch, "randperm", lambda n, **_: torch.arange(n))
-        hook, trace = register_optimizer_step_pre_hook(step), Trace()
+        trace = Trace()
         try:
             given.fit(trace=trace, checkpoint=Naming(), **settings)
         finally:
-            hook.remove()
             monkeypatch.undo()
         found.steps = [tuple(dict(zip(saved, arrays, strict=True)) for arrays in both) for both in found.steps]
         found.records = [record for record in trace.records if "epoch" in record]
         return found
 
     return fit
+
+
+@pytest.fixture
+def rates(monkeypatch):
+    """The learning rates of all steps that are taken."""
+    found, take_step = [], Adam.step
+
+    def step(optimizer, gradients):
+        found.append(optimizer.learning_rate)
+        take_step(optimizer, gradients)
+
+    monkeypatch.setattr(Adam, "step", step)
+    return found
 
 
 @dataclass(frozen=True)

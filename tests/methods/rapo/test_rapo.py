@@ -1,6 +1,5 @@
 import pytest
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from bilex import SettingsError, get_method
 from bilex.errors import CheckpointError
@@ -88,15 +87,6 @@ def test_free_projections_do_not(given):
 
     assert error() > 1e-3
     assert error(orthogonality="10") < error()
-
-
-@pytest.fixture
-def rates():
-    """The learning rates of all steps that are taken."""
-    found = []
-    hook = register_optimizer_step_pre_hook(lambda optimizer, *_: found.append(optimizer.param_groups[0]["lr"]))
-    yield found
-    hook.remove()
 
 
 class TestSchedule:

@@ -43,7 +43,7 @@ def test_starts_as_the_linear_mapping(kind, activation, tolerance, both):
     mapping = LinearMapping(source_matrix=3 * a, target_matrix=a @ near if both else None)
     parameters = from_linear(mapping, activation, kind)
     source, target = (side(parameters, n, r, kind, activation) for n, r in (("source", x), ("target", z)))
-    found = cosines(source.mapped(source.matrix()), target.mapped(target.matrix()))
+    found = cosines(source.mapped(), target.mapped())
     torch.testing.assert_close(found, cosines(mapping.source(x), mapping.target(z)), rtol=0, atol=tolerance)
 
 
@@ -54,7 +54,7 @@ def test_starts_as_a_mapping_to_fewer_dimensions(kind):
     mapping = LinearMapping(source_matrix=normal(5, 3, rng_seed=2), target_matrix=normal(5, 3, rng_seed=3))
     parameters = from_linear(mapping, "linear", kind)
     source, target = (side(parameters, n, r, kind, "linear") for n, r in (("source", x), ("target", z)))
-    found = cosines(source.mapped(source.matrix()), target.mapped(target.matrix()))
+    found = cosines(source.mapped(), target.mapped())
     torch.testing.assert_close(found, cosines(mapping.source(x), mapping.target(z)))
 
 
@@ -72,9 +72,9 @@ def test_random_start_is_a_rotation_and_no_adapter(kind):
 def test_free_projections_are_mapped_to_length_1():
     x = unit(normal(10, 6))
     tower = Tower(rows=x, context=x, adapter=normal(6, 6), projection=normal(6, 6), kind="linear", activation="tanh")
-    mapped = tower.mapped(tower.matrix())
+    mapped = tower.mapped()
     torch.testing.assert_close(mapped.norm(dim=1), torch.ones(10).double())
-    torch.testing.assert_close(tower.mapped(tower.matrix(), torch.tensor([3, 1])), mapped[[3, 1]])
+    torch.testing.assert_close(tower.project(tower.adapted(torch.tensor([3, 1]))), mapped[[3, 1]])
 
 
 @pytest.mark.parametrize("activation", ["linear", "tanh", "sigmoid", "none"])

@@ -195,8 +195,12 @@ class _Run:
             forms |= {f"now.{name}": like, f"best.{name}": like, f"{prefix}steps": ArrayForm((), "int64")}
             forms |= {f"{prefix}first_moment": like, f"{prefix}second_moment": like}
         check_arrays(state.arrays, forms)
-        if any(array.min() < 0 for name, array in state.arrays.items() if name.endswith((".steps", ".second_moment"))):
-            raise ValueError("the optimizer state has negative numbers where none can be")
+        steps = int(state.values["epoch"]) * -(-self.schedule.pairs // self.schedule.batch)  # type: ignore[arg-type]
+        for name in self.learner.parameters:  # a parameter that no loss depends on takes no steps
+            if int(state.arrays[f"adam.{name}.steps"]) not in (0, steps):
+                raise ValueError(f"the optimizer state of {name} is not that of {steps} steps")
+            if state.arrays[f"adam.{name}.second_moment"].min() < 0:
+                raise ValueError("the optimizer state has negative numbers where none can be")
         if min(state.values[name] for name in ("epoch", "best_epoch")) < 0:  # type: ignore[operator,type-var]
             raise ValueError("an epoch number is negative")
 
