@@ -16,6 +16,7 @@ from bilex import __version__
 from bilex.cli import garbage
 from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import Terminated, notes_of, signals_as_exceptions
+from bilex.cli.invocation import Invocation
 from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.io.standard import configure_streams
@@ -114,8 +115,8 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> None:
     try:
-        command_line = sys.argv[1:] if args is None else args
-        code: Any = cli.main(args, prog_name="bilex", standalone_mode=False, obj=command_line)
+        called = Invocation.of_process(sys.argv[1:]) if args is None else Invocation.of_program(args)
+        code: Any = cli.main(args, prog_name="bilex", standalone_mode=False, obj=called)
     except click.ClickException as error:
         message = io.StringIO()
         error.show(message)

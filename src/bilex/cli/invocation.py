@@ -1,0 +1,32 @@
+"""The command line that is running, and when its process started."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple, Self
+
+import click
+
+
+class Invocation(NamedTuple):
+    """The `obj` of the root context of click."""
+
+    args: list[str]
+    started: float
+    """When the process started, or when a program called `main`, as a time of `time.perf_counter`."""
+
+    @classmethod
+    def of_process(cls, args: list[str]) -> Self:
+        """That of a process of its own. Until here, it has used one thread and has not waited."""
+        return cls(args, time.perf_counter() - time.process_time())
+
+    @classmethod
+    def of_program(cls, args: list[str]) -> Self:
+        """That of a program that calls `main` with arguments."""
+        return cls(args, time.perf_counter())
+
+    @classmethod
+    def running(cls) -> Self:
+        """That of the command that is running."""
+        found: Self = click.get_current_context().find_root().obj
+        return found
