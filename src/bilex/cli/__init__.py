@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import io
 import os
@@ -95,8 +97,8 @@ def main(args: list[str] | None = None) -> None:
     A code above 128 means that a signal ended the command; 130 is Ctrl-C.
     """
     configure_streams()
-    if args is None:  # the process is this command
-        garbage.leave_at_exit()
+    if args is None:
+        atexit.register(gc.freeze)  # the objects are left to the operating system, not collected one by one
     try:
         with signals_as_exceptions(), _plain_warnings():
             _run(args)
