@@ -202,3 +202,14 @@ class TestExport:
 def test_an_alignment_is_not_changed(alignment):
     with pytest.raises(dataclasses.FrozenInstanceError):
         alignment.train = None
+
+
+def test_another_mapping_of_the_same_normalized_tables(world):
+    alignment = align(world.source, world.target, world.train, method="procrustes")
+    ridge = align(world.source, world.target, world.train, method="ridge")
+    other = alignment.refitted(ridge.mapping, train=world.test, dev=world.train)
+    assert other.normalized("source") is alignment.normalized("source")
+    assert other.normalized("target") is alignment.normalized("target")
+    assert torch.equal(other.source_rows, ridge.source_rows)
+    assert not torch.equal(other.source_rows, alignment.source_rows)
+    assert (other.train, other.dev) == (world.test, world.train)

@@ -109,6 +109,13 @@ class Alignment(Displayed):
 
         return load(path, device=device)
 
+    def refitted(self, mapping: Mapping, *, train: Lexicon, dev: Lexicon | None) -> Alignment:
+        """The same tables with a mapping that was fitted to other dictionaries. The normalized tables are shared."""
+        other = replace(self, mapping=mapping, train=train, dev=dev, folder=None, _indexes={})
+        shared = ("_normalized_source", "_normalized_target")
+        vars(other).update({name: vars(self)[name] for name in shared if name in vars(self)})
+        return other
+
     @property
     def dictionary(self) -> Lexicon:
         """The dictionary that was given: train, and dev if it was held out of train."""

@@ -61,6 +61,36 @@ def test_json(bilex, inputs, output):
     assert found["seconds"] >= 0
 
 
+class TestProfile:
+    """Where the time went."""
+
+    def test_of_a_method_without_stages(self, bilex, inputs, output):
+        result = bilex("align", *inputs, "--fast", "--output", output, "--profile")
+        lines = result.err.splitlines()
+        table = lines[lines.index(next(line for line in lines if line.startswith("part "))) :]
+        names = ["part", "imports", "reading", "training", "evaluation", "writing", "other", "total"]
+        assert [line.split()[0] for line in table] == names
+        assert table[-1].endswith("  100 %")
+        assert lines[-len(table) - 1].endswith(f"next: bilex translate {output} WORD")
+
+    def test_of_rapo_in_json(self, bilex, inputs, output):
+        rapo = ["--method", "rapo", "--set", "epochs=2", "--set", "hard=8", "--set", "batch=16"]
+        result = bilex("align", *inputs, *rapo, "--output", output, "--profile", "--json")
+        found = result.json["profile"]
+        records = Alignment.load(output).trace.records
+        for part, name in (("steps", "train_seconds"), ("refreshes", "refresh_seconds")):
+            assert found[part] == pytest.approx(sum(record.get(name, 0.0) for record in records))
+        assert found["contexts"] == sum(record["seconds"] for record in records if record.get("stage") == "context")
+        assert {"imports", "reading", "other_training", "evaluation", "writing", "other"} < found.keys()
+        assert 2 * found["total"] == pytest.approx(sum(found.values()))
+        assert "\nother training " in result.err
+
+    def test_only_when_asked_for(self, bilex, inputs, output):
+        result = bilex("align", *inputs, "--fast", "--output", output, "--json")
+        assert "profile" not in result.json
+        assert result.err.count("\n") <= 1
+
+
 def test_settings_reach_the_method(bilex, inputs, output, files, world):
     more = ["--fast", "--set", "normalize=unit", "--max-words", 100, "--rng-seed", 7, "--fold-case", "--device", "cpu"]
     assert bilex("align", *inputs, *more, "--dev", files / "test.tsv", "--output", output).code == 0

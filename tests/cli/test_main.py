@@ -59,6 +59,25 @@ def test_help_lists_all_and_imports_nothing_heavy():
         assert re.search(rf"^  {name} +{re.escape(line)}$", done.stdout, re.MULTILINE)
 
 
+def test_no_command_imports_what_it_does_not_need(files, tmp_path):
+    """scipy and the compiler of torch take seconds, and were once imported for one formula each."""
+    run, train = str(tmp_path / "run"), str(files / "train.tsv")
+    commands = [
+        ["align", str(files / "x.vec"), str(files / "z.vec"), "--train", train, "--fast", "--output", run],
+        ["translate", run, "s1"],
+        ["evaluate", run, train, "--hubness", "--json"],
+        ["induce", run, "--output", str(tmp_path / "lexicon.tsv")],
+    ]
+    code = (
+        f"import sys\nfrom bilex.cli import main\nfor args in {commands!r}:\n"
+        "    try:\n        main(args)\n    except SystemExit as stopped:\n        assert stopped.code == 0\n"
+        "heavy = {'torch._dynamo', 'scipy', 'pandas', 'sklearn', 'matplotlib', 'optuna', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([*PYTHON, code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n[]\n")
+
+
 def test_version(bilex):
     assert bilex("--version") == (0, f"bilex, version {__version__}\n", "")
 

@@ -433,6 +433,14 @@ class TestSpelling:
         assert made["spelling"] == "identical"
         assert made["train"]["sha256"] == sha256(tmp_path / "train.tsv")
 
+    def test_files_are_hashed_once(self, world, tmp_path, monkeypatch):
+        world.train.write(tmp_path / "train.tsv")
+        made = collect(*world[:2], Lexicon.read(tmp_path / "train.tsv"), method="procrustes")
+        first = made.describe()
+        first["train"].clear()
+        monkeypatch.setattr("bilex.fitting.inputs.sha256", lambda _: pytest.fail("hashed again"))
+        assert made.describe()["train"]["sha256"] == sha256(tmp_path / "train.tsv")
+
     @pytest.mark.parametrize("spelling", ["identical", "numerals"])
     def test_none_in_common(self, world, spelling):
         with pytest.raises(AlignmentError, match=r"the two tables have no (words|numerals) in common; give a dict"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import io
 import os
@@ -16,6 +18,7 @@ from bilex import __version__
 from bilex.cli import garbage
 from bilex.cli.groups import SuggestingGroup
 from bilex.cli.interruption import Terminated, notes_of, signals_as_exceptions
+from bilex.cli.invocation import Invocation
 from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.io.standard import configure_streams
@@ -94,8 +97,8 @@ def main(args: list[str] | None = None) -> None:
     A code above 128 means that a signal ended the command; 130 is Ctrl-C.
     """
     configure_streams()
-    if args is None:  # the process is this command
-        garbage.leave_at_exit()
+    if args is None:
+        atexit.register(gc.freeze)  # the objects are left to the operating system, not collected one by one
     try:
         with signals_as_exceptions(), _plain_warnings():
             _run(args)
@@ -114,8 +117,8 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(args: list[str] | None) -> None:
     try:
-        command_line = sys.argv[1:] if args is None else args
-        code: Any = cli.main(args, prog_name="bilex", standalone_mode=False, obj=command_line)
+        called = Invocation.of_process(sys.argv[1:]) if args is None else Invocation.of_program(args)
+        code: Any = cli.main(args, prog_name="bilex", standalone_mode=False, obj=called)
     except click.ClickException as error:
         message = io.StringIO()
         error.show(message)

@@ -10,8 +10,10 @@ import click
 
 from bilex.cli import align_messages, garbage, options, unfinished
 from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.invocation import Invocation
 from bilex.cli.parameters import as_options
 from bilex.cli.training import shown
+from bilex.fitting.profile import Profile, table
 
 if TYPE_CHECKING:
     from bilex.alignment import Alignment
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
 @click.option("--output", "output", type=options.RunPath, required=True, metavar="RUN", help="Folder to write.")
 @click.option("--force", is_flag=True, help="Replace RUN if it exists, after the new one is complete.")
 @click.option("--verbose", is_flag=True, help="Print the figures of each epoch or round on stderr.")
+@click.option("--profile", "profiled", is_flag=True, help="At the end, print on stderr where the time went.")
 @options.fold_case
 @options.device
 @options.as_json
@@ -96,6 +99,7 @@ def align(
     output: Path,
     force: bool,
     verbose: bool,
+    profiled: bool,
     fold_case: bool,
     device: str,
     as_json: bool,
@@ -107,15 +111,21 @@ def align(
 
     The folder RUN contains everything that `bilex translate`, `induce`, `evaluate` and `export` need. During training,
     rapo and the methods of self-learning save checkpoints in RUN.partial, for --resume; other methods start again.
+
+    --profile prints seconds and shares of: imports (from the start of the process), reading, contexts, start (the
+    initial map), steps and refreshes of rapo, other training, evaluation on held-out words, writing, and all else. A
+    method without these stages has one line for its training. With --json, the seconds are also in "profile".
     """
+    profile = Profile(Invocation.running().started)
     given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
     unfinished.check_free(output, partial, resume=resume, force=force)
     with garbage.importing():
         from bilex.fitting.default import check_settings
-        from bilex.fitting.fit import fit
+        from bilex.fitting.fit import fit, measure
         from bilex.methods.base import get_method
         from bilex.training.trace import Trace
 
+    profile.imported()
     if fast and (method or unsupervised or settings_file):
         raise click.UsageError(
             "--fast chooses the method; leave out --fast, or leave out --method, --unsupervised and --settings"
@@ -126,20 +136,21 @@ def align(
         name, given = from_file.method, from_file.settings | given
     if name is None:
         check_settings(given, fast=fast, dictionary=bool(train or spelling or corrections))
-    inputs = options.read_inputs(
-        source,
-        target,
-        train,
-        dev,
-        max_words=max_words,
-        method=None if name is None else get_method(name, given),
-        fast=fast,
-        settings=given if name is None else None,
-        rng_seed=rng_seed,
-        fold_case=fold_case,
-        spelling=spelling,
-        corrections=corrections,
-    )
+    with profile.timed("reading"):
+        inputs = options.read_inputs(
+            source,
+            target,
+            train,
+            dev,
+            max_words=max_words,
+            method=None if name is None else get_method(name, given),
+            fast=fast,
+            settings=given if name is None else None,
+            rng_seed=rng_seed,
+            fold_case=fold_case,
+            spelling=spelling,
+            corrections=corrections,
+        )
     if resume and unfinished.is_finished(output, partial, inputs, force=force):
         if as_json:
             options.print_json({"run": str(output), "method": inputs.method.name, "finished_before": True})
@@ -150,26 +161,38 @@ def align(
     options.say(*align_messages.decisions(inputs, train))
     options.warn(*inputs.doubts(), *align_messages.warnings(inputs))
     options.say(*align_messages.before(inputs, expected))
-    started = time.perf_counter()
+    begun = time.perf_counter()
     with (
         shown(verbose=verbose) as training,
         unfinished.checkpoint(partial, output, inputs, resume=resume, force=force) as checkpoint,
     ):
-        trace = Trace(training.hear, watcher=training.watch)
-        alignment = fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=True)
-        seconds = time.perf_counter() - started
-        alignment.save(output, replace=force)
+        trace = Trace(profile.listener(training.hear), watcher=training.watch)
+        with profile.timed("training"):
+            alignment = fit(inputs, device=device, trace=trace, checkpoint=checkpoint)
+        with profile.timed("evaluation"):
+            measure(alignment, inputs)
+        seconds = time.perf_counter() - begun
+        with profile.timed("writing"):
+            alignment.save(output, replace=force)
+    parts = profile.seconds() if profiled else None
     if as_json:
-        options.print_json(_to_json(alignment, inputs, output, expected, seconds))
+        options.print_json(_to_json(alignment, inputs, output, expected, seconds, parts))
     else:
         options.say(*align_messages.after(alignment, output, seconds))
+    if parts is not None:
+        options.say(*table(parts))
 
 
 def _to_json(
-    alignment: Alignment, inputs: Inputs, output: Path, expected: float | None, seconds: float
+    alignment: Alignment,
+    inputs: Inputs,
+    output: Path,
+    expected: float | None,
+    seconds: float,
+    profile: dict[str, float] | None,
 ) -> dict[str, Any]:
     provenance = alignment.provenance
-    return {
+    found = {
         "run": str(output),
         "method": inputs.method.name,
         "why": inputs.why and as_options(inputs.why),
@@ -180,6 +203,7 @@ def _to_json(
         "held_out": provenance["held_out"],
         "agreement": provenance["agreement"],
     }
+    return found if profile is None else {**found, "profile": profile}
 
 
 def _method_name(method: str | None, pairs: Path | None, *, unsupervised: bool) -> str | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from bilex.cli.invocation import Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,16 +14,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Import without garbage collection, which would look at the new objects again and again."""
+    """Import without garbage collection, which would look at the new objects again and again.
+
+    In a process that ends with the command, later collections do not look at them either.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if Invocation.has_own_process():
+            gc.freeze()
         if was_enabled:
             gc.enable()
-
-
-def leave_at_exit() -> None:
-    """Leave all objects to the operating system when the process ends, instead of collecting them one by one."""
-    atexit.register(gc.freeze)

@@ -8,7 +8,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
+from bilex.cli.invocation import Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ def notes_of(interruption: BaseException | None) -> str:
 
 def this_command(option: str | None = None) -> str:
     """The command line that is running, quoted for a shell; `option` is added if it is missing."""
-    args: list[str] = list(click.get_current_context().find_root().obj)
+    args = list(Invocation.running().args)
     if option is not None and option not in args:
         args.insert(args.index("--") if "--" in args else len(args), option)
     return f"\n  {shlex.join(['bilex', *args])}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import os
 import sys
 from contextlib import contextmanager
@@ -132,6 +133,8 @@ def load_run(path: Path, device_name: str) -> Alignment:
     """Open a run folder."""
     with garbage.importing():
         from bilex.alignment import Alignment
+
+        importlib.import_module("bilex.run.folder")  # Alignment.load imports it
 
     return Alignment.load(path, device=device_name)
 

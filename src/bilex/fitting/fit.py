@@ -151,11 +151,16 @@ def fit(
         },
     )
     if measured:
-        held_out = measure_held_out(alignment, inputs)
-        agreement = measure_agreement(alignment) if held_out is None else None
-        alignment.provenance["held_out"] = None if held_out is None else asdict(held_out)
-        alignment.provenance["agreement"] = None if agreement is None else asdict(agreement)
+        measure(alignment, inputs)
     return alignment
+
+
+def measure(alignment: Alignment, inputs: Inputs) -> None:
+    """Evaluate a new alignment on held-out words, and add the result to its provenance."""
+    held_out = measure_held_out(alignment, inputs)
+    agreement = measure_agreement(alignment) if held_out is None else None
+    alignment.provenance["held_out"] = None if held_out is None else asdict(held_out)
+    alignment.provenance["agreement"] = None if agreement is None else asdict(agreement)
 
 
 def _fit_method(method: Method, *arrays: Tensor, **options: Any) -> Mapping:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -84,6 +85,11 @@ class Inputs:
 
     def describe(self) -> dict[str, Any]:
         """The inputs as plain values: settings, and the hashes of files."""
+        return copy.deepcopy(self._description)
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        """The result of `describe`; it is made once, as it reads all files."""
         return {
             "method": self.method.name,
             "settings": self.method.describe(),

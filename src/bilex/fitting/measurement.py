@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import torch
@@ -71,8 +71,7 @@ def _second_fit(alignment: Alignment, inputs: Inputs) -> HeldOut | None:
         )
     except (BilexError, torch.linalg.LinAlgError):  # type: ignore[attr-defined]
         return None
-    second = replace(alignment, mapping=mapping, train=train, dev=dev, folder=None, _indexes={})
-    return _evaluated(second, inputs, "second fit")
+    return _evaluated(alignment.refitted(mapping, train=train, dev=dev), inputs, "second fit")
 
 
 def _evaluated(alignment: Alignment, inputs: Inputs, way: Way) -> HeldOut:
