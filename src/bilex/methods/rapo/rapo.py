@@ -194,7 +194,7 @@ class Rapo(Method):
                 refitting = state.values["stage"] == "refit"
                 chosen = int(state.values["chosen"] or 0) if refitting else chosen
         if dev is not None and not refitting:
-            learner = self._learner(tables, pairs, dev, trained, generator, trace)
+            learner = self._learner(tables, pairs, dev, trained, generator, trace, resumed=state is not None)
             stage: dict[str, Any] = {"stage": "choose"}
             schedule = self._schedule(pairs)
             chosen = train(
@@ -212,7 +212,7 @@ class Rapo(Method):
                 self._report_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
             generator.set_state(initial_rng)
-        learner = self._learner(tables, all_pairs, None, trained, generator, trace)
+        learner = self._learner(tables, all_pairs, None, trained, generator, trace, resumed=state is not None)
         schedule = replace(self._schedule(all_pairs), epochs=chosen)
         stage = {"stage": "refit", "chosen": chosen}
         train(
@@ -262,12 +262,18 @@ class Rapo(Method):
         trained: TowerMapping | None,
         generator: Generator,
         trace: Trace,
+        *,
+        resumed: bool,
     ) -> RankingLearner:
+        started = time.perf_counter()
+        start = self._start(*tables.rows, pairs, trained, generator)
+        if not resumed:
+            trace(stage="start", seconds=time.perf_counter() - started)
         return RankingLearner(
             tables,
             pairs,
             dev,
-            start=self._start(*tables.rows, pairs, trained, generator),
+            start=start,
             activation=self.activation,
             projection=self.projection,
             negatives=Negatives(
