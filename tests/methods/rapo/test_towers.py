@@ -74,7 +74,33 @@ def test_free_projections_are_mapped_to_length_1():
     tower = Tower(rows=x, context=x, adapter=normal(6, 6), projection=normal(6, 6), kind="linear", activation="tanh")
     mapped = tower.mapped()
     torch.testing.assert_close(mapped.norm(dim=1), torch.ones(10).double())
-    torch.testing.assert_close(tower.project(tower.adapted(torch.tensor([3, 1]))), mapped[[3, 1]])
+    torch.testing.assert_close(tower.map_few(torch.tensor([3, 1])), mapped[[3, 1]])
+
+
+@pytest.mark.parametrize("activation", ["linear", "tanh", "sigmoid", "none"])
+@pytest.mark.parametrize("kind", ["householder", "linear"])
+def test_cosines_with_some_words(kind, activation):
+    """As between rows that are all mapped, with the same gradients; in bfloat16 nearly so."""
+    x, y, some = unit(normal(10, 6)), unit(normal(3, 6, rng_seed=1)), torch.tensor([7, 2, 2, 9])
+    arrays = [y, normal(6, 6, rng_seed=2), normal(6, 6, rng_seed=3)]
+
+    def results(cosines, dtype=torch.float64):
+        y, adapter, projection = leaves = [array.clone().to(dtype).requires_grad_() for array in arrays]
+        rows = x.to(dtype)
+        tower = Tower(
+            rows=rows, context=rows, adapter=adapter, projection=projection, kind=kind, activation=activation
+        )
+        found = cosines(tower, y)
+        used = [array for array in leaves if array is not adapter or activation != "none"]
+        return [found, *torch.autograd.grad((found * normal(3, 4, rng_seed=4).to(dtype)).sum(), used)]
+
+    expected = results(lambda tower, y: y @ tower.mapped()[some].T)
+    for found, right in zip(results(lambda tower, y: tower.cosines(y, some, tower.context)), expected, strict=True):
+        torch.testing.assert_close(found, right)
+    low = results(lambda tower, y: tower.cosines(y, some, tower.context.bfloat16()), torch.float32)
+    for found, right in zip(low, expected, strict=True):
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found.double(), right, rtol=0, atol=0.05 * float(right.abs().max()))
 
 
 @pytest.mark.parametrize("activation", ["linear", "tanh", "sigmoid", "none"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from bilex.linalg.householder import compose, reflect
-from bilex.methods.rapo.adapter import adapt
+from bilex.methods.rapo.adapter import adapt, cosines
 from bilex.normalize import unit
 
 if TYPE_CHECKING:
@@ -29,17 +29,9 @@ class Tower:
     kind: Projection
     activation: Activation
 
-    def adapted(self, rows: Tensor | None = None, *, context: Tensor | None = None) -> Tensor:
-        """x̃ = unit(x + σ(x̄ W)) of the words with these row numbers, else of all: (n, d).
-
-        context: those of all words, in another precision.
-        """
-        context = self.context if context is None else context
-        if rows is None:
-            return adapt(self.rows, context, self.adapter, self.activation)
-        # index_select is several times as fast as indexing.
-        own = self.rows.index_select(0, rows)
-        around = own if self.activation == "none" else context.index_select(0, rows)
+    def adapted(self, rows: Tensor | None = None) -> Tensor:
+        """x̃ = unit(x + σ(x̄ W)) of the words with these row numbers, else of all: (n, d)."""
+        own, around = (self.rows, self.context) if rows is None else self._gather(rows, self.context)
         return adapt(own, around, self.adapter, self.activation)
 
     def mapped(self) -> Tensor:
@@ -47,13 +39,28 @@ class Tower:
         projected = self.adapted() @ self.matrix()
         return projected if self.kind == "householder" else unit(projected)
 
-    def project(self, adapted: Tensor) -> Tensor:
-        """unit(x̃ A) of few rows x̃: (b, d). Reflections leave their length at 1."""
+    def map_few(self, rows: Tensor) -> Tensor:
+        """unit(x̃ A) of a few words: (b, d). Reflections leave the length of x̃ at 1."""
+        adapted = self.adapted(rows)
         return reflect(adapted, self.projection) if self.kind == "householder" else unit(adapted @ self.projection)
 
-    def project_back(self, rows: Tensor) -> Tensor:
-        """Y Aᵀ of few rows Y (b, d), with reflections: y · x̃ A = y Aᵀ · x̃."""
-        return reflect(rows, self.projection, inverse=True)
+    def cosines(self, y: Tensor, rows: Tensor, context: Tensor) -> Tensor:
+        """Y · unit(x̃ A) of a few mapped rows Y (b, d) and the words with these row numbers (n,): (b, n).
+
+        context: those of all words; its precision is that of the products. With reflections y · x̃ A = y Aᵀ · x̃, so
+        they are applied to the few rows, not to the many words.
+        """
+        own, around = self._gather(rows, context)
+        if self.kind == "householder":
+            y = reflect(y, self.projection, inverse=True)
+            return cosines(y, own, around, self.adapter, self.activation)
+        x = unit(adapt(own, around, self.adapter, self.activation) @ self.projection)
+        return (y.to(context.dtype) @ x.to(context.dtype).T).to(y.dtype)
+
+    def _gather(self, rows: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows and the context vectors of some words. `index_select` is several times as fast as indexing."""
+        own = self.rows.index_select(0, rows)
+        return own, context[:0] if self.activation == "none" else context.index_select(0, rows)
 
     def matrix(self) -> Tensor:
         """The projection as one matrix A: (d, d)."""
