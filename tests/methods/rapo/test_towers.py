@@ -87,12 +87,11 @@ def test_cosines_with_some_words(kind, activation):
     def results(cosines, dtype=torch.float64):
         y, adapter, projection = leaves = [array.clone().to(dtype).requires_grad_() for array in arrays]
         rows = x.to(dtype)
-        tower = Tower(
-            rows=rows, context=rows, adapter=adapter, projection=projection, kind=kind, activation=activation
-        )
+        tower = Tower(rows=rows, context=rows, adapter=adapter, projection=projection, kind=kind, activation=activation)
         found = cosines(tower, y)
         used = [array for array in leaves if array is not adapter or activation != "none"]
-        return [found, *torch.autograd.grad((found * normal(3, 4, rng_seed=4).to(dtype)).sum(), used)]
+        gradients = torch.autograd.grad((found * normal(3, 4, rng_seed=4).to(dtype)).sum(), used)
+        return [found.detach(), *gradients]
 
     expected = results(lambda tower, y: y @ tower.mapped()[some].T)
     for found, right in zip(results(lambda tower, y: tower.cosines(y, some, tower.context)), expected, strict=True):

@@ -46,7 +46,7 @@ class _Cosines(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, rows: Tensor, context: Tensor, w: Tensor, activation: Activation) -> Tensor:
         offset = None if activation == "none" else offsets(context, w, activation)
         y = rows if offset is None else rows + offset
-        length = torch.linalg.vector_norm(y, dim=1, keepdim=True).clamp_min(MIN_LENGTH)
+        length: Tensor = torch.linalg.vector_norm(y, dim=1, keepdim=True).clamp_min(MIN_LENGTH)
         y, low = (y / length).to(context.dtype), x.to(context.dtype)
         c = (low @ y.T).to(x.dtype)
         ctx.save_for_backward(low, y, context, length, c, _slope(offset, activation))
@@ -70,7 +70,8 @@ def _slope(offset: Tensor | None, activation: Activation) -> Tensor | None:
     """σ′ from the values of σ; None where it is 1."""
     if offset is None or activation == "linear":
         return None
-    return (1 - offset.square()) * SLOPES[activation]
+    slope: Tensor = (1 - offset.square()) * SLOPES[activation]
+    return slope
 
 
 def offsets(context: Tensor, w: Tensor, activation: Activation) -> Tensor:
