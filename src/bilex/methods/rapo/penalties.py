@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LIST_SIZE = 32
 """Nearest queries that are stored for each key."""
-SAMPLE_SIZE = 512
+SAMPLE_SIZE = 256
 """Keys on which the error of the penalties is measured."""
 TOLERANCE = 1e-2
 """Largest mean error; above it, the lists are searched again."""

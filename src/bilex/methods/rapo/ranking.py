@@ -98,7 +98,7 @@ class RankingDirection:
 
 
 def distinct_rows(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """`torch.unique` with its inverse, for row numbers below a count: marked in a list, which is faster than sorting."""
+    """`torch.unique` with its inverse, of row numbers below a count: to mark them is faster than to sort them."""
     used = torch.zeros(count, dtype=torch.bool, device=rows.device)
     used[rows.flatten()] = True
     return used.nonzero()[:, 0], (used.cumsum(0) - 1)[rows]

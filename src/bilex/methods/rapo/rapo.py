@@ -114,11 +114,11 @@ class Rapo(Method):
     """Parameters in L2: those of the adapters, as in the authors' program, or all, as in the paper."""
     two_way: bool = False
     """Whether to train both directions: also rank source words for each target word."""
-    epochs: int = 10
+    epochs: int = 5
     """Largest number of passes over the pairs; dev chooses the best epoch."""
-    batch: int = 128
+    batch: int = 256
     """Pairs per step."""
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-3
     """Initial learning rate of Adam."""
     decay: bool = True
     """Whether the learning rate falls linearly to 0 at the last epoch."""
