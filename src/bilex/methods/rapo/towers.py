@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import torch
+
 from bilex.linalg.householder import compose, reflect
 from bilex.methods.rapo.adapter import adapt, cosines
 from bilex.normalize import unit
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from bilex.methods.rapo.adapter import Activation
 
 Projection = Literal["householder", "linear"]
+BLOCK_ROWS = 1024
+"""Rows that are mapped at a time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,19 +33,17 @@ class Tower:
     kind: Projection
     activation: Activation
 
-    def adapted(self, rows: Tensor | None = None) -> Tensor:
-        """x̃ = unit(x + σ(x̄ W)) of the words with these row numbers, else of all: (n, d)."""
-        own, around = (self.rows, self.context) if rows is None else self._gather(rows, self.context)
-        return adapt(own, around, self.adapter, self.activation)
-
+    @torch.no_grad()
     def mapped(self) -> Tensor:
-        """unit(x̃ A) of all words: (n, d)."""
-        projected = self.adapted() @ self.matrix()
-        return projected if self.kind == "householder" else unit(projected)
+        """unit(x̃ A) of all words: (n, d). Block by block, so that what is in between stays in the cache."""
+        mapped, matrix = torch.empty_like(self.rows), self.matrix()
+        for own, around, block in zip(*(t.split(BLOCK_ROWS) for t in (self.rows, self.context, mapped)), strict=True):
+            torch.mm(adapt(own, around, self.adapter, self.activation), matrix, out=block)
+        return mapped if self.kind == "householder" else unit(mapped)
 
     def map_few(self, rows: Tensor) -> Tensor:
         """unit(x̃ A) of a few words: (b, d). Reflections leave the length of x̃ at 1."""
-        adapted = self.adapted(rows)
+        adapted = adapt(*self._gather(rows, self.context), self.adapter, self.activation)
         return reflect(adapted, self.projection) if self.kind == "householder" else unit(adapted @ self.projection)
 
     def cosines(self, y: Tensor, rows: Tensor, context: Tensor) -> Tensor:
