@@ -131,5 +131,5 @@ def largest_of_block(scores: Tensor, n: int) -> TopK:
 def _group_maxima(scores: Tensor, size: int) -> Tensor:
     """Maximum of each group of scores (q, m): (q, m / size). Memory is read in the order in which it lies."""
     if scores.stride(1) == 1:
-        return scores.unflatten(1, (size, -1)).amax(1)
-    return scores.T.unflatten(0, (size, -1)).amax(0).T
+        return torch.unflatten(scores, 1, (size, -1)).amax(1)
+    return torch.unflatten(scores.T, 0, (size, -1)).amax(0).T

@@ -37,7 +37,9 @@ class Tower:
     def mapped(self) -> Tensor:
         """unit(x̃ A) of all words: (n, d). Block by block, so that what is in between stays in the cache."""
         mapped, matrix = torch.empty_like(self.rows), self.matrix()
-        for own, around, block in zip(*(t.split(BLOCK_ROWS) for t in (self.rows, self.context, mapped)), strict=True):
+        for own, around, block in zip(
+            *(torch.split(t, BLOCK_ROWS) for t in (self.rows, self.context, mapped)), strict=True
+        ):
             torch.mm(adapt(own, around, self.adapter, self.activation), matrix, out=block)
         return mapped if self.kind == "householder" else unit(mapped)
 
