@@ -22,4 +22,4 @@ class RapoUnsupervised(RapoSemi):
     induction: Induction = field(
         default_factory=lambda: Induction(candidates=40_000, confidence="margin", rank_penalty=0.08)
     )
-    least_share: float = 0.5
+    min_share: float = 0.5
