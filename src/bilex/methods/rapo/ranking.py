@@ -78,7 +78,7 @@ class RankingDirection:
     def losses(self, batch: Tensor, weights: LossWeights, generator: Generator) -> tuple[Tensor, Tensor]:
         """L_r and L_m of a batch of pairs.
 
-        x̃ A · z̃ B = x̃ A Bᵀ · z̃ for orthogonal B, with A the projection of the queries and B that of the keys: so B is
+        A is the projection of the queries, B that of the keys. If B is orthogonal, x̃ A · z̃ B = x̃ A Bᵀ · z̃: so B is
         applied to the few queries, not to the many keys. A key that several pairs of the batch have is mapped once.
         """
         words, translations = self.pairs[batch].T
