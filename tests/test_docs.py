@@ -51,6 +51,15 @@ def test_every_method_is_listed_where_it_belongs():
         assert sorted(listed) == expected
 
 
+def test_the_readme_counts_and_lists_all_methods():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"`(\w+)`", text.partition("methods:\n\n")[2].partition("\n\n")[0])
+    wrong = sorted({*listed} ^ {*all_methods()})
+    assert not wrong, f"README.md, in the list of methods: add or remove {wrong}"
+    counts = {int(count) for count in re.findall(r"(\d+) methods", text)}
+    assert counts == {len(all_methods())}, f"README.md says that there are {counts} methods"
+
+
 def test_links_between_documents_lead_somewhere():
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         text = page.read_text(encoding="utf-8")

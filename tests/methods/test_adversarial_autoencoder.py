@@ -105,7 +105,7 @@ def test_tables_that_have_nothing_to_do_with_each_other_are_refused():
 
 
 def test_the_same_generator_gives_the_same_map(turned, same):
-    assert same(fit(*turned[:2], least_agreement=0.0), fit(*turned[:2], least_agreement=0.0))
+    assert same(fit(*turned[:2], min_agreement=0.0), fit(*turned[:2], min_agreement=0.0))
 
 
 @pytest.mark.parametrize("setting", [{"code": "0"}, {"rounds": "0"}, {"cycle": "-1.0"}, {"steps": "0"}])
