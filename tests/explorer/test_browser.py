@@ -395,6 +395,28 @@ def test_keys_work_in_every_view(shown, page):
         page.wait_for_selector(f"main {ready}")
 
 
+@pytest.mark.parametrize("key", ["ArrowDown", "Escape"])
+def test_no_list_comes_late(shown, page, key):
+    """Who chooses from a list, or closes it, gets no other one for what was typed before."""
+    page.goto(shown)
+    page.wait_for_selector("#progress", state="hidden")
+    page.keyboard.press("/")
+    page.keyboard.insert_text("peo")
+    page.wait_for_selector("[role=option]")
+    late = []
+    page.route("**/api/complete*", lambda route: late.append(route))
+    with page.expect_request("**/api/complete*"):
+        page.keyboard.insert_text("p")
+    page.keyboard.press(key)
+    late[0].fulfill(json=["late"])
+    page.evaluate("() => fetch('/api/status').then((response) => response.text())")  # takes longer than the answer
+    assert page.locator("[role=listbox]").is_visible() == (key == "ArrowDown")
+    if key == "ArrowDown":
+        chosen = page.locator("[role=option][aria-selected=true]").inner_text()
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f'h1 .word:text-is("{chosen}")')
+
+
 def test_decisions_about_a_word_by_keys_alone(served, page, run):
     page.goto(f"{served()}#/word/source/people")
     page.wait_for_selector("tbody tr:first-child:focus")
