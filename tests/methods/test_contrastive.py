@@ -7,10 +7,7 @@ from bilex.methods.contrastive import Contrastive, log_sum
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
 from bilex.training.trace import Trace
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
+from random_tensors import generator
 
 
 def normal(*shape):

@@ -8,12 +8,9 @@ from bilex.induction.confidence import isin_pairs
 from bilex.methods.graph_cliques import GraphCliques
 from bilex.normalize import unit
 from bilex.training.trace import Trace
+from random_tensors import generator
 
 pytest.importorskip("networkx")
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
 
 
 @pytest.fixture(scope="module")
