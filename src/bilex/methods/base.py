@@ -53,6 +53,10 @@ class Method(ABC):
     """Whether `fit` takes `checkpoint`, where it saves its state and from which it resumes."""
     search_space: ClassVar[SearchSpace] = {}
     """The settings that `bilex tune` searches; it contains the defaults."""
+    search_spaces: ClassVar[dict[str, SearchSpace]] = {}
+    """Other search spaces by name. If there is a preset of that name, the search starts from it."""
+    added: ClassVar[tuple[str, ...]] = ()
+    """Settings that are newer than the first results."""
 
     @property
     def learns_dev(self) -> bool:
@@ -123,7 +127,8 @@ class Method(ABC):
     def describe(self, *, first_names: bool = False) -> dict[str, Any]:
         """The settings as plain values; a setting that is a method is a dict with its name and its settings.
 
-        With `first_names`, renamed settings have their first names, so that the keys of old results stay valid.
+        With `first_names`, renamed settings have their first names, and settings that were added later are left out while
+        they have their defaults, so that the keys of old results stay valid.
         """
         return _describe(self, first_names)
 
@@ -178,9 +183,11 @@ def _by_name(name: str) -> Method:
 
 def _describe(settings: Any, first_names: bool) -> dict[str, Any]:
     names = original_names(type(settings)) if first_names else {}
+    added = getattr(settings, "added", ()) if first_names else ()
     return {
         names.get(field.name, field.name): _plain(getattr(settings, field.name), first_names)
         for field in fields(settings)
+        if field.name not in added or getattr(settings, field.name) != field.default
     }
 
 
