@@ -8,7 +8,7 @@ from bilex.linalg.least_squares import least_squares
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
 from bilex.methods.rapo.mapping import TowerMapping
-from bilex.methods.rapo.objective import parameter_norm, pair_loss, ranking_loss
+from bilex.methods.rapo.objective import pair_loss, parameter_norm, ranking_loss
 from bilex.methods.rapo.towers import Tower
 from bilex.normalize import Normalizer
 from bilex.search.blocks import logsumexp, score_blocks

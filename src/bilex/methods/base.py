@@ -15,6 +15,7 @@ import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
 from bilex.settings.fields import SearchSpace, original_names, update_settings
+from bilex.settings.presets import presets_of
 from bilex.settings.setting import Setting, list_settings
 from bilex.text.suggest import suggestion
 from bilex.text.words import describe_value
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import Mapping
+    from bilex.settings.presets import Preset
     from bilex.training.trace import Trace
 
 
@@ -127,10 +129,15 @@ class Method(ABC):
     def describe(self, *, first_names: bool = False) -> dict[str, Any]:
         """The settings as plain values; a setting that is a method is a dict with its name and its settings.
 
-        With `first_names`, renamed settings have their first names, and settings that were added later are left out while
-        they have their defaults, so that the keys of old results stay valid.
+        With `first_names`, renamed settings have their first names, and settings that were added later are left out
+        while they have their defaults, so that the keys of old results stay valid.
         """
         return _describe(self, first_names)
+
+    @classmethod
+    def presets(cls) -> dict[str, Preset]:
+        """Named settings, such as those of its paper. `get_method(name, {"preset": "paper"})` has them."""
+        return presets_of(cls.name)
 
     @classmethod
     def supervision(cls) -> str:
@@ -162,8 +169,8 @@ def all_methods() -> dict[str, type[Method]]:
 def get_method(method: str | Method, settings: Dict[str, Any] | None = None, *, others: Iterable[str] = ()) -> Method:
     """A method, by name or as a value, with these settings; `rapo-semi` is `rapo_semi`.
 
-    Settings are texts, as on the command line, or Python values. If a setting is unknown, `others` are names to suggest
-    besides the settings.
+    Settings are texts, as on the command line, or Python values; `preset` names settings that come first. If a setting
+    is unknown, `others` are names to suggest besides the settings.
     """
     made = method if isinstance(method, Method) else _by_name(method)
     return update_settings(made, settings or {}, what=f"method {made.name}", others=others)

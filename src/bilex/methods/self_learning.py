@@ -251,7 +251,8 @@ class _Rounds:
         """End a round with its mapping, its dev scores (s,), and the pairs of the next round (p, 2).
 
         `within_error`: the round is selected if its mean score is not below the best by more than the standard error of
-        the difference; `best`: if it is the best; `last`: always. With it are stored the new pairs, or with `newest=False` those that it was trained on.
+        the difference; `best`: if it is the best; `last`: always. With it are stored the new pairs, or with
+        `newest=False` those that it was trained on.
         """
         scores = scores.cpu()
         better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())

@@ -10,6 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from bilex.errors import SettingsError
+from bilex.settings.presets import with_preset
 from bilex.text.suggest import suggestion
 
 if TYPE_CHECKING:
@@ -76,10 +77,12 @@ def update_settings(settings: Settings, given: Mapping[str, Any], *, what: str, 
     """A copy of the settings with new values for the given fields. Values are texts or Python values.
 
     A field of a nested dataclass is named with a dot, `induction.max_rank`, or given in a dict of its own. `others` are
-    further names to suggest for an unknown one. A renamed field can still be given by its old name, with a
-    `FutureWarning`: the class attribute `renamed` is a dict from old to new names.
+    further names to suggest for an unknown one. `preset` names settings that come first (see bilex.settings.presets). A
+    renamed field can still be given by its old name, with a `FutureWarning`: the class attribute `renamed` is a dict
+    from old to new names.
     """
     kinds, given = field_types(type(settings)), _with_current_names(type(settings), given, what)
+    given = with_preset(getattr(settings, "name", None), given, what)
     values: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
     for key, value in given.items():

@@ -77,7 +77,10 @@ class Neighbourhoods:
 
 @dataclass(frozen=True, eq=False)
 class ContextMeans:
-    """The context vectors x̄ of a table (n, d), where there are too many neighbours to store; probe: some of its rows."""
+    """The context vectors x̄ of a table (n, d), where there are too many neighbours to store.
+
+    probe: some rows, to recognise the table.
+    """
 
     vectors: Tensor
     probe: Tensor

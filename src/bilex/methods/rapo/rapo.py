@@ -116,8 +116,8 @@ class Rapo(Method):
     lambda_2: float = 0.0
     """Weight of L2, the norms of the parameters, not squared."""
     regularize: Regularized = "adapters"
-    """Parameters in L2: the two adapters, as in the authors' program; all, each with a norm of its own; or `joint`: all,
-    with one norm, as in the paper."""
+    """Parameters in L2: the two adapters, as in the authors' program; all, each with a norm of its own; or `joint`:
+    all, with one norm, as in the paper."""
     origin: Origin = "start"
     """What L2 measures: the distance of the parameters from their start, or from zero, as in the paper."""
     two_way: bool = False
