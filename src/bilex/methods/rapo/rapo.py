@@ -62,8 +62,8 @@ class Rapo(Method):
     added: ClassVar[tuple[str, ...]] = ("adapters", "tau_included", "origin", "shuffle", "choose_by", "dtype")
     renamed: ClassVar[dict[str, str]] = {"go_on": "warm_start"}  # old name, which saved settings may still have
 
-    # That of the paper (Table 7; its activation "none" is `linear` here), with smaller learning rates and weights,
-    # since a linear start is already good. Reflections are not searched: a linear start needs all of them.
+    # That of the paper with smaller learning rates and weights, since a linear start is already good. Reflections are
+    # not searched: a linear start needs all of them.
     search_space: ClassVar[SearchSpace] = {
         "hard": Range(64, 256, step=64),
         "random": Range(64, 256, step=64),
@@ -73,6 +73,32 @@ class Rapo(Method):
         "tau_target": Range(0.7, 0.99),
         "lambda_1": Choice((0.0, 0.1, 0.5, 1.0, 2.5)),
         "lambda_2": Choice((0.0, 0.001, 0.01, 0.1)),
+    }
+    search_spaces: ClassVar[dict[str, SearchSpace]] = {
+        # Table 9 of the paper; its activation "none" is `linear` here.
+        "paper": {
+            "hard": Range(64, 256, step=64),
+            "random": Range(64, 256, step=64),
+            "activation": Choice(("linear", "tanh", "plain_sigmoid")),
+            "learning_rate": Range(0.001, 0.003),
+            "tau_source": Range(0.7, 0.99),
+            "tau_target": Range(0.7, 0.99),
+            "lambda_1": Range(0.5, 2.5),
+            "lambda_2": Range(0.001, 0.1),
+        },
+        # The search of the authors' program, without the random seed, which it searches too.
+        "authors": {
+            "shuffle": Choice(("none", "pairs")),
+            "learning_rate": Range(0.001, 0.003, step=0.0005),
+            "batch": Choice((64, 96, 128)),
+            "hard": Range(64, 384, step=64),
+            "random": Range(64, 256, step=64),
+            "warm_up": Range(0, 20),
+            "lambda_1": Range(0.5, 2.5),
+            "tau_source": Range(0.85, 0.99),
+            "tau_target": Range(0.85, 0.99),
+            "lambda_2": Range(0.001, 0.1),
+        },
     }
 
     start: str = "geomm"
