@@ -49,8 +49,8 @@ def decompose(q: Tensor, n: int | None = None) -> Tensor:
     """Reflections v (n, d) with compose(v) = q, for any orthogonal q (d, d): the constructive half of Theorem 1.
 
     For k = 1 … d, column k of the remaining matrix is reflected onto e_k, unless it is e_k already. The number of
-    reflections is at most d, and even for determinant 1, odd for −1 (see above). With `n`, pairs of equal reflections, which cancel,
-    are added up to n, or up to n + 1 if the parity needs it.
+    reflections is at most d, and even for determinant 1, odd for −1 (see above). With `n`, pairs of equal reflections,
+    which cancel, are added up to n, or up to n + 1 if the parity needs it.
     """
     # q is made orthogonal in float64 first: its rounding errors would pass for directions to reflect along.
     u, _, vt = torch.linalg.svd(q.double())

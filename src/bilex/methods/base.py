@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import math
 import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import bilex.methods
 from bilex.errors import SettingsError
@@ -31,6 +32,19 @@ if TYPE_CHECKING:
     from bilex.training.trace import Trace
 
 
+class Requirement(NamedTuple):
+    """A package that a method needs, the module it has, and the extra of bilex that installs it."""
+
+    module: str
+    package: str
+    extra: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether the module can be imported."""
+        return importlib.util.find_spec(self.module) is not None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Method(ABC):
     """A published system as a value: its settings are its fields; `fit` returns a mapping and changes nothing.
@@ -45,6 +59,8 @@ class Method(ABC):
     """Whether `fit` makes choices on a dev lexicon; if so, and none is given, a part of train is held out."""
     needs_pairs: ClassVar[bool] = True
     """Whether `fit` needs pairs; if not, their number may be 0."""
+    requires: ClassVar[Requirement | None] = None
+    """The optional package that `fit` needs, if any."""
     finds_pairs: ClassVar[bool] = False
     """Whether `fit` also trains on pairs that it induces itself."""
     closed_form: ClassVar[bool] = False

@@ -11,6 +11,7 @@ from bilex.errors import AlignmentError
 from bilex.induction.cliques import find_cliques, import_networkx
 from bilex.induction.confidence import extend_dictionary
 from bilex.induction.initial import similar_profiles
+from bilex.methods.base import Requirement
 from bilex.methods.vecmap_unsupervised import VecMapUnsupervised
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class GraphCliques(VecMapUnsupervised):
         "Ren, Liu, Zhou and Ma (2020). A graph-based coarse-to-fine method for unsupervised bilingual lexicon "
         "induction. ACL"
     )
+
+    requires = Requirement("networkx", "networkx", "graph")
 
     words: int = 10_000
     """The graph of each language has this many of the most frequent words."""

@@ -16,6 +16,8 @@ from bilex.text.suggest import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from numpy.random import Generator
+
 Settings = TypeVar("Settings")
 
 
@@ -32,6 +34,10 @@ class Choice:
     def size(self) -> int | None:
         """Number of values."""
         return len(self.values)
+
+    def draw(self, generator: Generator) -> Any:
+        """One of the values, at random."""
+        return self.values[int(generator.integers(len(self.values)))]
 
     def __str__(self) -> str:
         return " | ".join(map(to_text, self.values))
@@ -63,6 +69,14 @@ class Range:
         """Number of values, or None for a continuous range."""
         step = self.step or (1 if self.whole else None)
         return None if step is None else round((self.high - self.low) / step) + 1
+
+    def draw(self, generator: Generator) -> float:
+        """One of the values, at random."""
+        if self.size is not None:
+            return self.low + int(generator.integers(self.size)) * (self.step or 1)
+        ends = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        value = float(generator.uniform(*ends))
+        return math.exp(value) if self.log else value
 
     def __str__(self) -> str:
         by = "on a log scale" if self.log else None if self.step is None else f"in steps of {self.step:g}"

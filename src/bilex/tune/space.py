@@ -17,6 +17,8 @@ from bilex.text.suggest import suggestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.random import Generator
+
 DIGITS = 4
 """Significant digits of the values that are tried."""
 
@@ -77,9 +79,13 @@ class Space:
     def texts(self, combination: Mapping[str, Any]) -> dict[str, str]:
         """A combination as settings, in texts."""
         return {
-            name: f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+            name: f"{value:.{DIGITS}g}" if isinstance(value, float) else to_text(value)
             for name, value in ((name, combination[name]) for name in self.searched)
         }
+
+    def draw(self, generator: Generator) -> dict[str, str]:
+        """A random combination as settings, in texts."""
+        return self.texts({name: values.draw(generator) for name, values in self.searched.items()})
 
     def describe(self) -> dict[str, Any]:
         """The space in plain values."""
