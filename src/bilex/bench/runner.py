@@ -7,7 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from bilex.bench.estimate import estimate
 from bilex.bench.inputs import Store
+from bilex.bench.needs import check_needs
 from bilex.bench.process import run_side_by_side
 from bilex.bench.results import Cell, read_cell, read_suite, write_cell, write_json
 from bilex.bench.task import Task
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from os import PathLike
 
+    from bilex.bench.estimate import Estimate
     from bilex.bench.suite import Planned, Suite
 
 
@@ -33,6 +36,8 @@ class Progress(NamedTuple):
     all: int
     name: str
     cell: Cell
+    left: Estimate
+    """For all cells that are not finished."""
 
 
 def run(
@@ -56,7 +61,7 @@ def run(
         if number < 1:
             raise SettingsError(f"{name}={number}; needed a whole number of at least 1")
     wanted, place = list(suite.cells() if cells is None else cells), Path(folder)
-    check_files(wanted)
+    check_needs(wanted)
     if cluster is not None:
         from bilex.parallel.cluster import import_ray
 
@@ -73,15 +78,9 @@ def run(
                 _save(place, task, cell)
                 found[task.name] = cell
                 if tell is not None:
-                    tell(Progress(len(found), len(tasks), task.name, cell))
+                    left = estimate((t for t in tasks if t.name not in found), found.values(), jobs=jobs)
+                    tell(Progress(len(found), len(tasks), task.name, cell, left))
     return [found[task.name] for task in tasks]
-
-
-def check_files(cells: Sequence[Planned]) -> None:
-    """Refuse to start if an input file is missing."""
-    for direction in {cell.direction.name: cell.direction for cell in cells}.values():
-        for wanted in direction.inputs():
-            wanted.find()
 
 
 def known(folder: Path, name: str, key: str | None = None) -> Cell | None:

@@ -118,8 +118,9 @@ def _borrowed_systems(given: TomlTable, path: Path, directions: dict[str, Direct
 
 def _read_system(own: TomlTable, defaults: TomlTable, directions: dict[str, Direction]) -> list[System]:
     """One system for each variation and number of pairs."""
-    merged = own.only("label", "method", "vary", "search", *_DEFAULTS)
-    return [system for each in varied(merged) for system in _read_one(each, defaults, directions)]
+    named = replace(own, what=f"system {own.text('label', own.text('method'))}")
+    named.only("label", "method", "vary", "search", *_DEFAULTS)
+    return [system for each in varied(named) for system in _read_one(each, defaults, directions)]
 
 
 def _read_one(own: TomlTable, defaults: TomlTable, directions: dict[str, Direction]) -> list[System]:
