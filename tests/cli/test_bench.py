@@ -136,7 +136,7 @@ def test_the_results_go_where_one_would_look(bilex, suite, tmp_path, monkeypatch
         (["sample", "--directions", "en-f"], 1, "has no direction 'en-f' (did you mean 'en-fr'?); it has: "),
         (["sample", "--rng-seeds", "a"], 2, "needed whole numbers"),
         (["sample", "--jobs", "0"], 2, "0 is not in the range"),
-        (["muse-low", "--directions", "en-et"], 1, "fetch it with bilex data fetch muse en-et"),
+        (["paper-table-2", "--directions", "en-et"], 1, "fetch it with bilex data fetch muse en-et"),
     ],
 )
 def test_mistakes_are_told(refused, args, code, message, tmp_path, monkeypatch):
