@@ -49,6 +49,8 @@ def test_a_suite_is_run_and_summed_up(bilex, suite, tmp_path):
     assert (first[0], second[:2]) == ("procrustes", ["ridge,", "weak"])
     assert float(first[1]) > 50
     assert "1/3  procrustes.s-t.0: P@1 " in result.err
+    assert "; a few seconds for the other 2, up to " in result.err
+    assert " GB each" in result.err
     assert f"next: bilex bench report {tmp_path / 'results'}" in result.err
 
 
