@@ -81,6 +81,14 @@ def test_list_runs_nothing(bilex, suite, tmp_path):
     assert f"3 cells, 1 with a result in {folder}; 2 to run" in result.err
 
 
+def test_list_tells_what_is_needed(bilex, suite, tmp_path):
+    text = suite.read_text().replace("train.tsv", "gone.tsv") + '[[systems]]\nmethod = "css"\n'
+    suite.write_text(text, encoding="utf-8")
+    result = bilex("bench", "run", suite, "--output", tmp_path / "r", "--list")
+    assert "needs the extra transport (installed): css" in result.err
+    assert "gone.tsv: there is no such file; correct the path in the suite, or put the file there" in result.err
+
+
 def test_list_tells_what_would_be_run_again(bilex, suite, tmp_path):
     folder = tmp_path / "results"
 
