@@ -55,7 +55,8 @@ def run(
     """Run all cells of a suite, or the given ones, and return their results, old and new, in order.
 
     `jobs` cells run in parallel with `threads` each. With `cluster` (an address, or "local") they run on Ray, as many
-    as it has room for. A cell is not run again if the folder has its result with the same key, done or failed.
+    as it has room for. A cell is not run again if the folder has its result with the same key, done or failed. Cells
+    with the same key, such as the default in each curve of a sensitivity, are run once.
     """
     for name, number in (("jobs", jobs), ("threads", threads)):
         if number < 1:
@@ -73,12 +74,17 @@ def run(
         found = {task.name: cell for task in tasks if (cell := known(place, task.name, task.key)) is not None}
         missing = [task for task in tasks if task.name not in found]
         require_disk_space(place, len(missing) * CELL_BYTES, f"{len(missing)} results")
-        with closing(_results(missing, place, jobs=jobs, cluster=cluster)) as results:
+        with_key: dict[str, list[Task]] = {}
+        for task in missing:
+            with_key.setdefault(task.key, []).append(task)
+        once = [same[0] for same in with_key.values()]
+        with closing(_results(once, place, jobs=jobs, cluster=cluster)) as results:
             for task, cell in results:
-                _save(place, task, cell)
-                found[task.name] = cell
+                for same in with_key[task.key]:
+                    found[same.name] = same.labelled(cell)
+                    _save(place, same, found[same.name])
                 if tell is not None:
-                    left = estimate((t for t in tasks if t.name not in found), found.values(), jobs=jobs)
+                    left = estimate((t for t in once if t.name not in found), found.values(), jobs=jobs)
                     tell(Progress(len(found), len(tasks), task.name, cell, left))
     return [found[task.name] for task in tasks]
 
