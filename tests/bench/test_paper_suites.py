@@ -18,7 +18,7 @@ from bilex.data.catalog import get_collection
 from bilex.data.fetch import fetch
 
 WORDS, DIM, TRAIN = 120, 12, 80
-ADVERSARIAL = {"steps": "3", "epochs": "1", "adversary.hidden": "8", "least_agreement": "0", "refinement.rounds": "1"}
+ADVERSARIAL = {"steps": "3", "epochs": "1", "adversary.hidden": "8", "min_agreement": "0", "refinement.rounds": "1"}
 TRANSPORT = {"steps": "2", "samples": "1", "sample": "20", "epochs": "2"}
 QUICK = {
     "adversarial": ADVERSARIAL,
@@ -29,7 +29,7 @@ QUICK = {
     "lnmap": {"samples": "64", "autoencoder_epochs": "1", "iterations": "1", "epochs": "1", "hidden": "8", "code": "6"},
     "rapo": {"epochs": "1"},
     "rapo_semi": {"base.epochs": "1", "rounds": "1", "initial.patience": "1"},
-    "vecmap_unsupervised": {"patience": "1", "least_agreement": "0"},
+    "vecmap_unsupervised": {"patience": "1", "min_agreement": "0"},
 }
 """Smaller numbers by method."""
 SUITES = {

@@ -67,7 +67,7 @@ OTHERS = ("pss", "samples"), ("adversarial_autoencoder", "beta")
 """Settings that are inherited from the method of another paper."""
 ROUNDS = {
     "rounds": 5,
-    "few": 0,
+    "enlarge_below": 0,
     "precision": None,
     "base_dev": "every",
     "choice": "last",

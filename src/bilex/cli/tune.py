@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
-from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.completion import complete_method
 from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.cli.parameters import as_options
 from bilex.errors import AlignmentError, MissingExtraError
@@ -37,14 +37,7 @@ MINUTES = 30.0
     "--method", default="rapo", show_default=True, shell_complete=complete_method, help="See `bilex methods`."
 )
 @options.preset
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    shell_complete=complete_setting,
-    help="Fix a setting, instead of searching it; repeatable.",
-)
+@options.method_settings("Fix a setting, instead of searching it; repeatable.")
 @click.option(
     "--space",
     "space_name",

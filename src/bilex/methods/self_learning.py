@@ -49,6 +49,7 @@ class SelfLearning(Method):
     resumes = True
 
     added: ClassVar[tuple[str, ...]] = ("extend", "accumulate", "base_dev", "choice", "refit")
+    renamed: ClassVar[dict[str, str]] = {"least_share": "min_share", "least_dev": "min_dev_words"}  # old names
 
     base: Method = field(default_factory=VecMap)
     """The method of every round."""
@@ -68,7 +69,7 @@ class SelfLearning(Method):
     precision: float | None = None
     """If set, only the most confident pairs are taken: as many as keep this share of the pairs of dev words right (0 to
     1)."""
-    least_share: float = 0.35
+    min_share: float = 0.35
     """With `precision`, at least this share of all pairs is taken, since the few dev words are a rough guide. Without
     dev, the first round takes this share, and later rounds take more, up to all."""
     newest: bool = True
@@ -79,14 +80,14 @@ class SelfLearning(Method):
     """The round that is selected: the last within a standard error of the best, the best, or the last."""
     refit: bool = True
     """Whether to fit `base` once more in the end, with dev (step 5)."""
-    least_dev: int = 100
+    min_dev_words: int = 100
     """With fewer dev words than this, dev is added to train, and rounds are selected by the mean cosine. This holds
     with `refit` only."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "rounds", "patience")
-        for name in ("precision", "least_share"):
+        for name in ("precision", "min_share"):
             if not 0 <= (getattr(self, name) or 0) <= 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to 1")
         self._needs_unit_rows("pairs are induced by cosine")
@@ -117,7 +118,7 @@ class SelfLearning(Method):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Mapping:
         """All rounds, then the selected mapping, or with dev the last fit."""
-        if self.refit and dev is not None and len(torch.unique(dev[:, 0])) < self.least_dev:
+        if self.refit and dev is not None and len(torch.unique(dev[:, 0])) < self.min_dev_words:
             pairs, dev = torch.cat([pairs, dev]), None
         state = checkpoint.load(trace)
         if state is None:
@@ -172,7 +173,7 @@ class SelfLearning(Method):
         """The induced pairs to train on: (p, 2).  progress: share of the rounds that are done (0 to 1)."""
         if self.precision is None:
             return induced.pairs
-        min_share = self.least_share + (0 if dev is not None else progress * (1 - self.least_share))
+        min_share = self.min_share + (0 if dev is not None else progress * (1 - self.min_share))
         return most_confident(induced, dev, self.precision, min_share=min_share)
 
     def _train(

@@ -148,7 +148,7 @@ class RankingLearner:
         return self.pairs[:0, 0] if self.dev is None else self.dev[0]
 
     def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
-        """Recompute penalties and hard negatives with the current parameters; returns figures, with dev also on dev."""
+        """Recompute penalties and hard negatives with the current parameters. Returns figures, of dev too if given."""
         if last and self.dev is None:
             return {"orthogonality_error": self._orthogonality_error()}
         x, z = self.source.mapped(), self.target.mapped()
