@@ -21,7 +21,7 @@ from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
 from bilex.retrieval.sides import Side, other
-from bilex.run.corrections import MAX_WORD_LENGTH
+from bilex.run.decision import MAX_WORD_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

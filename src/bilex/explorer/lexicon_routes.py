@@ -15,7 +15,7 @@ from bilex.explorer.entries import Doubt, Entries, Filter, Order
 from bilex.explorer.typed import translations
 from bilex.io.dictionary import format_line
 from bilex.io.entries import fits_tsv, tsv_lines
-from bilex.run.corrections import MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Verdict
+from bilex.run.decision import MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

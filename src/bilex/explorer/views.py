@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bilex.explorer.explorer import Explorer
     from bilex.explorer.search import Ranked
     from bilex.retrieval.sides import Side
-    from bilex.run.corrections import Decision
+    from bilex.run.decision import Decision
 
 DIGITS = 5
 
