@@ -12,6 +12,7 @@ from bilex.entry import Entry
 from bilex.explorer.batches import Batches
 from bilex.explorer.entries import Entries
 from bilex.explorer.preparation import Preparation
+from bilex.explorer.review import Review
 from bilex.explorer.search import Query, Ranked, Search, Wanted
 from bilex.explorer.translations_cache import Induced, N
 from bilex.explorer.words import WordIndex
@@ -138,6 +139,11 @@ class Explorer:
             if entry.source in self.table("source"):
                 given.setdefault(self.table("source").index[entry.source], []).append(entry)
         return Entries(best["forward"], best["backward"], self.words["source"], self.words["target"], given)
+
+    @cached_property
+    def review(self) -> Review:
+        """What has been decided about each entry."""
+        return Review(self.corrections, self.table("source").index, self.suggestion)
 
     def suggestion(self, row: int) -> str:
         """The translation of a source word in the lexicon: the first of the dictionary, or the best one found."""

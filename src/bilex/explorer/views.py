@@ -12,10 +12,9 @@ from bilex.explorer.chart import plane
 from bilex.retrieval.sides import SIDES, Sides, other
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bilex.explorer.entries import Entries
     from bilex.explorer.explorer import Explorer
+    from bilex.explorer.review import State
     from bilex.explorer.search import Ranked
     from bilex.retrieval.sides import Side
     from bilex.run.decision import Decision
@@ -38,6 +37,7 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
             "lexicon": len(explorer.induced.best) == 2,
         },
         "decided": explorer.corrections.counts(),
+        "reviewer": explorer.corrections.reviewer,
     }
 
 
@@ -123,27 +123,6 @@ def map_view(explorer: Explorer, near: dict[Side, list[int]], word: tuple[Side, 
     return {"points": points, "shown": {name: round(made.shown, 3) for name, made in planes.items()}}
 
 
-def entries_view(explorer: Explorer, entries: Entries, rows: Sequence[int]) -> list[dict[str, Any]]:
-    """Entries of the lexicon."""
-    source, decisions = explorer.table("source").words, explorer.corrections.current()
-    known = explorer.table("target")
-    return [
-        {
-            "source": source[i],
-            "target": target,
-            "more": [entry.target for entry in entries.given.get(i, ())[1:]],
-            "without_vector": [e.target for e in entries.given.get(i, ()) if e.target not in known],
-            "origin": "given" if entries.is_given[i] else "found",
-            "rank": i + 1,
-            "score": round(float(entries.score[i]), DIGITS),
-            "margin": round(float(entries.margin[i]), DIGITS),
-            "doubts": [name for name, column in entries.doubts.items() if column[i]],
-            "decision": decision_view(decisions.get((source[i], target))),
-        }
-        for i, target in ((i, explorer.suggestion(i)) for i in rows)
-    ]
-
-
 def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
     """The targets that are retrieved most often."""
     source, target = explorer.table("source").words, explorer.table("target").words
@@ -163,11 +142,12 @@ def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
     }
 
 
-def decision_view(decision: Decision | None) -> dict[str, Any] | None:
-    """A decision; None if the pair is open and has no note."""
-    if decision is None or (decision.verdict == "open" and not decision.note):
+def decision_view(decision: Decision | State | None) -> dict[str, Any] | None:
+    """A decision; None if the pair is open and has no note or mark."""
+    if decision is None or (decision.verdict == "open" and not decision.note and not decision.mark):
         return None
-    return {"verdict": decision.verdict, "targets": list(decision.targets), "note": decision.note}
+    shown = ("verdict", "targets", "note", "mark", "reviewer", "made")
+    return {name: getattr(decision, name) for name in shown}
 
 
 def _ranks(found: Ranked, place: int) -> dict[str, int]:

@@ -104,7 +104,10 @@ class Corrections:
         return len(rows)
 
     def undo(self, reviewer: str | None = None) -> list[Decision]:
-        """Undo the last step, by default of anybody, so that the decisions before are valid again. Returns what was."""
+        """Undo the last step, so that the decisions before are valid again. Returns what was undone.
+
+        reviewer: undo the last step of this person, or the last merge; by default the last of all.
+        """
         with self._writing, self._reported(), self._transaction() as file:
             last = file.execute(LAST, {"reviewer": reviewer}).fetchone()
             if last is None:

@@ -25,9 +25,10 @@ INSERT = """
 INSERT INTO decisions (source, suggestion, verdict, target, note, mark, reviewer, step, merged, made)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')))
 """
-LAST = (
-    "SELECT id, step FROM decisions WHERE NOT undone AND (:reviewer IS NULL OR reviewer = :reviewer) ORDER BY id DESC"
-)
+LAST = """
+SELECT id, step FROM decisions
+WHERE NOT undone AND (:reviewer IS NULL OR reviewer = :reviewer OR merged) ORDER BY id DESC LIMIT 1
+"""
 UNDO = f"""
 UPDATE decisions SET undone = (SELECT coalesce(max(undone), 0) + 1 FROM decisions WHERE undone)
 WHERE NOT undone AND id BETWEEN :first AND :last AND step = :step
