@@ -84,7 +84,7 @@ class Entries:
         self.score[list(self.given)] = [entries[0].score for entries in self.given.values()]
         self.margin[self.is_given] = np.inf
         self.confidence = self.found_confidence[:, 0].copy()
-        self.confidence[self.is_given] = np.nan
+        self.confidence[list(self.given)] = [entries[0].confidence for entries in self.given.values()]
         self.kinds = Kinds(sources.words)
         self.mutual = backward.rows[:, 0].numpy()[self.target] == np.arange(len(scores))
         self.chosen = np.bincount(self.target, minlength=len(backward.rows))

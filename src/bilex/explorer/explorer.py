@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,13 @@ from bilex.run.corrected import corrected
 from bilex.run.given import given_entries, scored, with_given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from concurrent.futures import Future
 
     from torch import Tensor
 
     from bilex.alignment import Alignment
+    from bilex.explorer.corpus import Corpus
     from bilex.retrieval.sides import Direction, Side
     from bilex.run.corrections import Corrections
     from bilex.table import EmbeddingTable
@@ -42,8 +44,16 @@ class NotReadyError(Exception):
 class Explorer:
     """An alignment with its mapped tables in memory, the search, the induced lexicon and the corrections."""
 
-    def __init__(self, alignment: Alignment, corrections: Corrections, *, k: int = 10) -> None:
+    def __init__(
+        self,
+        alignment: Alignment,
+        corrections: Corrections,
+        *,
+        k: int = 10,
+        corpora: Mapping[Side, Corpus] | None = None,
+    ) -> None:
         self.retrieval = CSLS(k=k)
+        self.corpora = dict(corpora or {})
         self.alignment, self.corrections = alignment, corrections
         self.index = alignment.index(self.retrieval)
         self.search = Search(self.index, self.retrieval)
@@ -53,10 +63,12 @@ class Explorer:
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
 
     def close(self) -> None:
-        """Stop the threads and close the file of corrections."""
+        """Stop the threads and close the files."""
         self.preparation.stop()
         self._batches.close()
         self.corrections.close()
+        for corpus in self.corpora.values():
+            corpus.close()
 
     def table(self, side: Side) -> EmbeddingTable:
         """The words and vectors of one language."""
@@ -105,6 +117,13 @@ class Explorer:
         """The best translation of each of these words into the other language; None if it is not in the cache."""
         best = self.induced.best.get(DIRECTION[side])
         return None if best is None else best.rows[rows, 0].tolist()
+
+    def confidence(self, side: Side, row: int | None) -> dict[int, float]:
+        """The confidence of the translations of a source word, by row, where it is known."""
+        if side == "target" or row is None or len(self.induced.best) < 2:
+            return {}
+        columns, values = self.entries.found[row].tolist(), self.entries.found_confidence[row].tolist()
+        return {column: value for column, value in zip(columns, values, strict=True) if not math.isnan(value)}
 
     @cached_property
     def given(self) -> dict[Side, dict[str, list[str]]]:

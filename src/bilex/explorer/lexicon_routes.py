@@ -12,7 +12,7 @@ from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
 from bilex.explorer.explorer import NotReadyError
 from bilex.explorer.list_query import Wanted, wanted
-from bilex.explorer.review_views import entries_view, home_view
+from bilex.explorer.review_views import about_view, entries_view, home_view
 from bilex.explorer.typed import translations
 from bilex.run.decision import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Mark, Verdict
 
@@ -41,12 +41,13 @@ class ByReviewer(BaseModel):
 
 
 class DecisionRequest(ByReviewer):
-    """A decision on one pair. `target` is the typed text, of one word or several."""
+    """A decision on one pair. The right translations are typed, in one text, `target`, or listed, as `targets`."""
 
     source: Text
     suggestion: Text
     verdict: Verdict
     target: Typed | None = None
+    targets: Annotated[list[Text], Field(max_length=MAX_CHOSEN)] | None = None
     note: Note | None = None
 
 
@@ -80,6 +81,10 @@ def lexicon_routes(explorer: Explorer) -> APIRouter:
 
 
 def _list_routes(router: APIRouter, explorer: Explorer) -> None:
+    @router.get("/about")
+    def about() -> JSONAnswer:
+        return JSONAnswer(about_view(explorer))
+
     @router.get("/home")
     def home() -> JSONAnswer:
         return JSONAnswer(home_view(explorer))
@@ -106,8 +111,8 @@ def _decision_routes(router: APIRouter, explorer: Explorer) -> None:
     @router.post("/decide")
     def decide(request: DecisionRequest) -> JSONAnswer:
         typed = request.target
-        targets = None if typed is None else translations(typed, explorer.table("target"))
-        is_suggestion = request.verdict == "corrected" and targets == (request.suggestion,)
+        targets = request.targets if typed is None else translations(typed, explorer.table("target"))
+        is_suggestion = request.verdict == "corrected" and tuple(targets or ()) == (request.suggestion,)
         decision = explorer.corrections.decide(
             request.source,
             request.suggestion,

@@ -74,6 +74,12 @@ def _candidate(
     }
 
 
+def about_view(explorer: Explorer) -> dict[str, Any]:
+    """What the filters of the list offer: scripts, and whether confidence is known."""
+    entries = explorer.entries
+    return {"scripts": entries.kinds.scripts, "confidence": bool(np.isfinite(entries.confidence).any())}
+
+
 def home_view(explorer: Explorer) -> dict[str, Any]:
     """What the lexicon is, how far its review is, and the entries whose review is most useful."""
     alignment, entries, review = explorer.alignment, explorer.entries, explorer.review
@@ -85,9 +91,8 @@ def home_view(explorer: Explorer) -> dict[str, Any]:
         "words": {side: len(explorer.table(side)) for side in SIDES},
         "dictionary": len(alignment.given),
         "held_out": alignment.provenance.get("held_out"),
-        "confidence": bool(np.isfinite(entries.confidence).any()),
+        **about_view(explorer),
         "expected": _expected_precision(entries.confidence[~entries.is_given]),
-        "scripts": entries.kinds.scripts,
         "review": {
             origin: _progress(explorer, entries.is_given == (origin == "given")) for origin in ("found", "given")
         },

@@ -46,6 +46,7 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
     candidates = other(side)
     words, decisions = explorer.table(candidates).words, explorer.corrections.current()
     back = explorer.back(candidates, found.rows)
+    confidence = explorer.confidence(side, row)
     listed = []
     for place, j in enumerate(found.rows):
         pair = Sides(word, words[j]).first(side)
@@ -54,6 +55,7 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
             {
                 "word": words[j],
                 **{name: round(value, DIGITS) for name, value in figures.items()},
+                "confidence": confidence.get(j),
                 "mutual": None if back is None or row is None else back[place] == row,
                 "decision": decision_view(decisions.get((pair.source, pair.target))),
                 **_ranks(found, place),
@@ -74,7 +76,7 @@ def given_view(explorer: Explorer, side: Side, word: str, row: int | None) -> li
         rated.get(given)
         or {
             "word": given,
-            **dict.fromkeys(("score", "cosine", "r", "mutual")),
+            **dict.fromkeys(("score", "cosine", "r", "confidence", "mutual")),
             "decision": decision_view(decisions.get((word, given) if side == "source" else (given, word))),
         }
         for given in words

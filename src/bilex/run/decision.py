@@ -50,13 +50,22 @@ def checked(decision: Decision) -> Decision:
         if len(word) > MAX_WORD_LENGTH:
             raise LexiconError(f"found a word of {len(word):,} characters; at most {MAX_WORD_LENGTH} can be stored")
         format_line(1, word)
-    for text, most, what in (
-        (decision.note, MAX_NOTE_LENGTH, "note"),
-        (decision.reviewer, MAX_NAME_LENGTH, "name of a reviewer"),
-    ):
-        if len(text) > most:
-            raise LexiconError(f"found a {what} of {len(text):,} characters; at most {most:,} can be stored")
+    if len(decision.note) > MAX_NOTE_LENGTH:
+        raise LexiconError(
+            f"found a note of {len(decision.note):,} characters; at most {MAX_NOTE_LENGTH:,} can be stored"
+        )
+    checked_name(decision.reviewer)
     return decision
+
+
+def checked_name(name: str) -> str:
+    """The name of a reviewer without spaces around it; LexiconError if it is too long or has control characters."""
+    name = name.strip()
+    if len(name) > MAX_NAME_LENGTH or not name.isprintable():
+        raise LexiconError(
+            f"found the name of a reviewer {name[:20]!r}; needed at most {MAX_NAME_LENGTH} printable characters"
+        )
+    return name
 
 
 def right_targets(suggestion: str, verdict: Verdict, targets: tuple[str, ...]) -> tuple[str, ...]:

@@ -113,5 +113,5 @@ def _by_pair(decisions: Iterable[Decision]) -> dict[tuple[str, str], list[Decisi
 
 
 def _identity(decision: Decision) -> Decision:
-    """What is the same of a decision in two files. Without the name, which a merge may have given; there is the time."""
+    """What is the same of a decision in two files. The name is left out, as a merge may have given it."""
     return decision._replace(merged=False, reviewer="")

@@ -1,0 +1,47 @@
+// What belongs to this person and this browser: the name, the place in the list, and whether everything is saved.
+
+const KEY = "bilex-";
+let pending = 0;
+let fallback = "";
+
+export function stored(name) {
+  try {
+    return localStorage.getItem(KEY + name);
+  } catch {
+    return null;
+  }
+}
+
+export function store(name, value) {
+  try {
+    localStorage.setItem(KEY + name, value);
+  } catch {
+    // A browser that keeps nothing: the page works all the same.
+  }
+}
+
+// The name that the program was started with, until another is given here.
+export function setDefaultReviewer(name) {
+  fallback = name;
+}
+
+export function reviewer() {
+  return stored("reviewer") ?? fallback;
+}
+
+// The page says while something is not yet on disk.
+export async function saving(promise) {
+  show((pending += 1));
+  try {
+    return await promise;
+  } finally {
+    show((pending -= 1));
+  }
+}
+
+function show(count) {
+  document.body.dataset.pending = String(count);
+  document.getElementById("saved").textContent = count ? "saving …" : "";
+}
+
+window.addEventListener("beforeunload", (event) => { if (pending) event.preventDefault(); });
