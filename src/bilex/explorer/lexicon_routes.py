@@ -121,7 +121,8 @@ def _decision_routes(router: APIRouter, explorer: Explorer) -> None:
             note=request.note,
             reviewer=request.reviewer,
         )
-        return answered(request.source, decision=views.decision_view(decision), unknown=unknown(decision.targets))
+        stored = explorer.corrections.current().get(decision.pair, decision)  # with the time
+        return answered(request.source, decision=views.decision_view(stored), unknown=unknown(decision.targets))
 
     @router.post("/review")
     def review(request: ReviewRequest) -> JSONAnswer:

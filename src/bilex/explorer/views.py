@@ -148,8 +148,8 @@ def decision_view(decision: Decision | State | None) -> dict[str, Any] | None:
     """A decision; None if the pair is open and has no note or mark."""
     if decision is None or (decision.verdict == "open" and not decision.note and not decision.mark):
         return None
-    shown = ("verdict", "targets", "note", "mark", "reviewer", "made")
-    return {name: getattr(decision, name) for name in shown}
+    shown = ("verdict", "note", "mark", "reviewer", "made")
+    return {"targets": list(decision.targets), **{name: getattr(decision, name) for name in shown}}
 
 
 def _ranks(found: Ranked, place: int) -> dict[str, int]:
