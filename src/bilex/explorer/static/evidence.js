@@ -8,8 +8,8 @@ const HOW = "No corpus is attached. Start bilex explore with --source-corpus FIL
 export async function examples(text, side, candidates, signal, n = 3) {
   const found = await get("examples", { word: text, side, candidate: candidates.slice(0, 12), n }, signal);
   if (!found.corpora.source && !found.corpora.target) return h("p", { class: "soft" }, HOW);
-  const columns = [column(text, found.word, "of-word"), ...candidates.slice(0, 12).map((candidate, i) => column(candidate, found.candidates[i], ""))];
-  return h("div", { class: "sides" }, columns);
+  const attached = found.candidates.filter(Boolean).map((candidate) => column(candidate.word, candidate, ""));
+  return h("div", { class: "sides" }, column(text, found.word, "of-word"), attached.length ? attached : h("p", { class: "soft" }, "No corpus of the other language is attached."));
 }
 
 function column(text, found, kind) {
