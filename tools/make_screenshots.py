@@ -82,11 +82,13 @@ def opened(browser: Browser, address: str, ready: str, **options: object) -> Pag
 
 def take(browser: Browser, url: str) -> None:
     """The review list with examples, the first page, a word, its map, and the checks."""
-    page = opened(browser, f"{url}#/lexicon?origin=found&rank_least=100&hide=nonwords", ".entries tr:focus")
+    page = opened(browser, f"{url}#/lexicon?origin=found", ".entries tr:focus")
     for key in "aa12jraasja":
         page.keyboard.press(key)
+    while page.evaluate("document.activeElement.dataset.source") != "school":
+        page.keyboard.press("j")
     page.keyboard.press("e")
-    page.wait_for_selector(".evidence .of-word")
+    page.wait_for_selector('.evidence[data-of="school"] mark')
     page.wait_for_selector('body[data-pending="0"]')
     keep(page, "explore-review")
     page.keyboard.press("e")
@@ -118,7 +120,7 @@ def take_people(browser: Browser, url: str, folder: Path) -> None:
 def take_phone(browser: Browser, url: str) -> None:
     """The list and a word on a phone, in the dark."""
     phone = {"viewport": {"width": 390, "height": 760}, "color_scheme": "dark"}
-    keep(opened(browser, f"{url}#/lexicon?status=open&rank_least=100", ".entries tr:focus", **phone), "explore-phone")
+    keep(opened(browser, f"{url}#/lexicon?status=open", ".entries tr:focus", **phone), "explore-phone")
 
 
 def take_hebrew(browser: Browser, url: str) -> None:

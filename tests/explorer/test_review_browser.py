@@ -260,7 +260,7 @@ def test_no_entry_is_skipped_at_the_end_of_a_page(served, page, run, kept, saved
     first = headwords(page)
     for key in ("a", "r", "End", "a"):
         page.keyboard.press(key)
-    page.wait_for_function("word => document.querySelector('.headword').innerText !== word", arg=first[0])
+    page.wait_for_selector(f'.entries tr:nth-child(1):not([data-source="{first[0]}"])')
     wait_focus(page, 1)
     saved()
     assert len(kept()) == 3
@@ -294,7 +294,7 @@ def test_what_is_no_word_is_hidden_until_it_is_asked_for(shown, page, made):
     page.wait_for_selector('.total:has-text("of 600")')
     assert hidden == sum(map(is_word, Alignment.load(made).source.words)) < 600
     page.locator("[name=hide][value=given]").check()
-    page.wait_for_function("!document.querySelector('.tag.given')")
+    page.wait_for_selector(".tag.given", state="detached")
     assert "hide=given" in page.url
 
 

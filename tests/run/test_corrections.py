@@ -190,7 +190,8 @@ def test_the_order_is_that_of_the_valid_decisions(corrections, file):
     corrections.current()
     corrections.undo()
     other = Corrections(file)
-    assert list(corrections.current()) == list(other.current()) == [("a", "x"), ("b", "x"), ("c", "x")]
+    for each in (corrections, other):
+        assert [decision.pair for decision in each.in_order()] == [("a", "x"), ("b", "x"), ("c", "x")]
     other.close()
 
 

@@ -27,7 +27,7 @@ def test_what_was_decided_here_stays_and_the_rest_is_added(files):
     anna, ben = files
     assert merge(anna, ben, "ben") == (3, 0)
     now = anna.current()
-    assert [(d.source, d.verdict, d.reviewer) for d in now.values()] == [
+    assert [(d.source, d.verdict, d.reviewer) for d in anna.in_order()] == [
         ("a", "accepted", "anna"), ("b", "accepted", "anna"), ("c", "corrected", "ben")
     ]  # fmt: skip
     assert now["c", "z"].made == ben.current()["c", "z"].made, "the time is that of the decision"

@@ -65,9 +65,13 @@ class Review:
 
     def state(self, source: str) -> State:
         """The state of the entry of a source word."""
+        return self.states([source])[0]
+
+    def states(self, sources: Iterable[str]) -> list[State]:
+        """The states of the entries of some source words."""
         with self._lock:
             self._follow()
-            return self._state(source)
+            return [self._state(source) for source in sources]
 
     def decide(
         self,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bilex.explorer.explorer import Explorer
+    from bilex.explorer.review import State
 
 CANDIDATES = 5
 """Candidates shown with an entry; given translations are shown even if they are more."""
@@ -24,13 +25,13 @@ USEFUL = 8
 
 def entries_view(explorer: Explorer, rows: Sequence[int]) -> list[dict[str, Any]]:
     """Entries of the lexicon, each with its best candidates and the state of its review."""
-    return [entry_view(explorer, row) for row in rows]
+    words = explorer.table("source").words
+    states = explorer.review.states(words[row] for row in rows)
+    return [_entry_view(explorer, row, state) for row, state in zip(rows, states, strict=True)]
 
 
-def entry_view(explorer: Explorer, row: int) -> dict[str, Any]:
-    """One entry of the lexicon."""
+def _entry_view(explorer: Explorer, row: int, state: State) -> dict[str, Any]:
     entries, source = explorer.entries, explorer.table("source").words[row]
-    state = explorer.review.state(source)
     candidates = _candidates(explorer, row)
     shown = {candidate["word"] for candidate in candidates}
     added = [_candidate(explorer, target) for target in state.targets if target not in shown]

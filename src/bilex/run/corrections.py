@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,7 @@ class Corrections:
         self._last = self._undo = 0
         self._now: dict[tuple[str, str], Decision] = {}
         self._numbers: dict[tuple[str, str], int] = {}
+        self._counts: Counter[Verdict] = Counter()
         self._changes: list[tuple[str, str]] = []
         check_place(path)
         if reading and not path.is_file():
@@ -118,13 +120,19 @@ class Corrections:
         return [self._decision(*row) for row in undone]
 
     def current(self) -> dict[tuple[str, str], Decision]:
-        """The valid decisions by source and suggestion, in order; what any program has changed is read again."""
+        """The valid decisions by source and suggestion; what any program has changed is read again."""
         with self._lock, self._reported():
             version = self._file.execute("PRAGMA data_version").fetchone()[0]
             if version != self._seen:
                 self._read()
                 self._seen = version
             return self._now
+
+    def in_order(self) -> list[Decision]:
+        """The valid decisions in the order in which they were made."""
+        decisions = self.current().values()
+        with self._lock:
+            return sorted(decisions, key=lambda decision: self._numbers[decision.pair])
 
     def changed_since(self, place: int) -> tuple[list[tuple[str, str]], int]:
         """The pairs whose decision has changed since that place in the list of changes, and the new place."""
@@ -139,8 +147,8 @@ class Corrections:
 
     def counts(self) -> dict[str, int]:
         """Number of decisions of each kind."""
-        verdicts = [decision.verdict for decision in self.current().values()]
-        return {verdict: verdicts.count(verdict) for verdict in ("accepted", "rejected", "corrected")}
+        self.current()
+        return {verdict: self._counts[verdict] for verdict in ("accepted", "rejected", "corrected")}
 
     def lexicon(self, train: Lexicon | None = None) -> Lexicon:
         """The pairs of `train` that were not refused, if it is given; then accepted and corrected pairs, each once."""
@@ -154,9 +162,9 @@ class Corrections:
 
     def judged(self) -> tuple[list[tuple[str, str]], set[tuple[str, str]]]:
         """The right pairs, each once, and the refused ones: rejected or replaced, and not right in another decision."""
-        decisions = self.current()
-        right = list(dict.fromkeys((d.source, target) for d in decisions.values() for target in d.targets))
-        return right, {pair for pair, d in decisions.items() if d.verdict in ("rejected", "corrected")} - set(right)
+        decisions = self.in_order()
+        right = list(dict.fromkeys((d.source, target) for d in decisions for target in d.targets))
+        return right, {d.pair for d in decisions if d.verdict in ("rejected", "corrected")} - set(right)
 
     def copy_to(self, path: Path) -> None:
         """Write all decisions to another file, complete also while somebody decides."""
@@ -175,14 +183,15 @@ class Corrections:
         finally:
             self._file.execute("COMMIT")
         now = self._now.copy()  # threads may be reading the old one
+        counts = self._counts.copy()
         for pair in changed:
-            now.pop(pair, None)
+            if (before := now.pop(pair, None)) is not None:
+                counts[before.verdict] -= 1
         for row in rows:
             decision = self._decision(*row)
             now[decision.pair], self._numbers[decision.pair] = decision, row[0]
-        if rows and undo > self._undo:  # a decision is valid again, at its former place
-            now = dict(sorted(now.items(), key=lambda item: self._numbers[item[0]]))
-        self._now, self._last, self._undo = now, last, undo
+            counts[decision.verdict] += 1
+        self._now, self._counts, self._last, self._undo = now, counts, last, undo
         self._changes += changed
 
     def _decision(self, number: int, *fields: Any) -> Decision:

@@ -13,9 +13,12 @@ SELECT source, suggestion FROM decisions WHERE id > :last
 UNION SELECT source, suggestion FROM decisions WHERE undone AND undone > :undo
 """
 CURRENT_OF_CHANGED = f"""
-SELECT {COLUMNS} FROM decisions WHERE id IN
-(SELECT {VALID} FROM decisions WHERE NOT undone AND (source, suggestion) IN ({CHANGED}) GROUP BY source, suggestion)
-ORDER BY id
+SELECT {COLUMNS} FROM decisions WHERE id IN (
+    SELECT (
+        SELECT {VALID} FROM decisions AS own
+        WHERE own.source = changed.source AND own.suggestion = changed.suggestion AND NOT own.undone
+    ) FROM ({CHANGED}) AS changed
+) ORDER BY id
 """
 OF_REVIEWERS = f"""
 SELECT {COLUMNS} FROM decisions WHERE id IN

@@ -37,6 +37,7 @@ export function evidencePane(signal) {
       const content = await examples(entry.source, "source", shown.map((one) => one.word), asking.signal);
       pane.replaceChildren(content);
       pane.dataset.of = entry.source;
+      if (row.contains(document.activeElement)) row.scrollIntoView({ block: "nearest" });
     } catch (error) {
       if (error.name !== "AbortError") pane.replaceChildren(h("p", { class: "problem" }, error.message));
     }

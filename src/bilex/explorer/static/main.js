@@ -59,6 +59,7 @@ async function show() {
     choose(place.side);
   }
   document.title = `${place.text ?? VIEWS[place.view]} – bilex explore`;
+  window.scrollTo(0, 0);
   main.setAttribute("aria-busy", "true");
   try {
     if (place.text) await wordView(main, place, names, signal);
