@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bilex import Alignment, Entry, Lexicon, align
+from bilex.explorer.tags import Tag, Tags
 
 SHOWN = ("verdict", "targets", "note")
 
@@ -405,3 +406,13 @@ def test_home(client):
 def test_examples_without_a_corpus(client):
     told = client.get("/api/examples?word=the&side=source&candidate=le").json()
     assert told == {"word": None, "candidates": [None], "corpora": {"source": False, "target": False}}
+
+
+def test_parts_of_speech_and_lemmas(client):
+    words = client.explorer.table("source").words
+    client.explorer.tags["source"] = Tags({words[3]: Tag("be", "VERB"), words[5]: Tag("", "NOUN")})
+    assert client.get("/api/about").json()["parts"] == ["NOUN", "VERB"]
+    (entry,) = client.get("/api/lexicon?part=VERB&status=open").json()["entries"]
+    assert (entry["source"], entry["lemma"], entry["part"]) == (words[3], "be", "VERB")
+    assert client.get("/api/translate", params={"word": words[5], "side": "source"}).json()["part"] == "NOUN"
+    assert client.get("/api/translate", params={"word": "le", "side": "target"}).json()["part"] == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,13 +14,18 @@ from bilex.io import standard
 from bilex.io.standard import STDOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bilex.retrieval.sides import Side
     from bilex.run.corrections import Corrections
 
 CORRECTIONS = "corrections.sqlite"
 PORT = 8421  # repeated here so that --help need not import it; a test checks that it equals that of bilex.explorer
+
+
+class Evidence(NamedTuple):
+    """The files of --source-corpus and the like, by language."""
+
+    corpora: dict[Side, Path | None]
+    tags: dict[Side, str | None]
 
 
 @click.command()
@@ -57,6 +62,12 @@ PORT = 8421  # repeated here so that --help need not import it; a test checks th
     help="Text file, or folder of text files, of the source language: the page shows examples from it.",
 )
 @click.option("--target-corpus", type=click.Path(path_type=Path), help="The same of the target language.")
+@click.option(
+    "--source-tags",
+    metavar="FILE|simplemma:CODE",
+    help="Lemmas and parts of speech of source words: lines of word, lemma and part with tabs, or those of simplemma.",
+)
+@click.option("--target-tags", metavar="FILE|simplemma:CODE", help="The same of target words.")
 @click.option("--with-train", is_flag=True, help="Also export the run's own dictionary, without rejected pairs.")
 @click.option("--force", is_flag=True, help="Replace the exported file if it exists.")
 @click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of csls.")
@@ -73,6 +84,8 @@ def explore(
     reviewer: str,
     source_corpus: Path | None,
     target_corpus: Path | None,
+    source_tags: str | None,
+    target_tags: str | None,
     with_train: bool,
     force: bool,
     k: int,
@@ -98,8 +111,10 @@ def explore(
     if merged:
         _merge(file, merged, as_json=as_json)
         return
-    corpora: dict[Side, Path | None] = {"source": source_corpus, "target": target_corpus}
-    _serve(run, file, host, port, reviewer, corpora, k=k, show=show, device=device, as_json=as_json)
+    evidence = Evidence(
+        {"source": source_corpus, "target": target_corpus}, {"source": source_tags, "target": target_tags}
+    )
+    _serve(run, file, host, port, reviewer, evidence, k=k, show=show, device=device, as_json=as_json)
 
 
 def _serve(
@@ -108,7 +123,7 @@ def _serve(
     host: str,
     port: int,
     reviewer: str,
-    corpora: Mapping[Side, Path | None],
+    evidence: Evidence,
     *,
     k: int,
     show: bool,
@@ -121,14 +136,18 @@ def _serve(
     from bilex.explorer.app import make_app
     from bilex.explorer.corpus import Corpus
     from bilex.explorer.explorer import Explorer
+    from bilex.explorer.tags import read_tags
     from bilex.run.corrections import Corrections
     from bilex.run.decision import checked_name
 
-    corrections = Corrections(file, reviewer=checked_name(reviewer))
-    indexes = {side: _indexed(run, side, corpus) for side, corpus in corpora.items() if corpus is not None}
+    name = checked_name(reviewer)
+    tags = {side: read_tags(given) for side, given in evidence.tags.items() if given}
+    indexes = {side: _indexed(run, side, corpus) for side, corpus in evidence.corpora.items() if corpus}
+    corrections = Corrections(file, reviewer=name)
     bound = server.listen(host, port)
     alignment = options.load_run(run, device)
-    explorer = Explorer(alignment, corrections, k=k, corpora={side: Corpus(path) for side, path in indexes.items()})
+    corpora = {side: Corpus(path) for side, path in indexes.items()}
+    explorer = Explorer(alignment, corrections, k=k, corpora=corpora, tags=tags)
     url = server.address(bound)
 
     def announce() -> None:

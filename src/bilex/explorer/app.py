@@ -22,6 +22,7 @@ from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
 from bilex.explorer.people_routes import people_routes
+from bilex.explorer.review_views import tag_view
 from bilex.retrieval.sides import Side, other
 from bilex.run.decision import MAX_WORD_LENGTH
 
@@ -87,6 +88,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
                 "side": side,
                 "through": "subwords" if row is None else "table",
                 "rank": None if row is None else row + 1,
+                **tag_view(explorer, side, word),
                 "r": round(found.own, views.DIGITS),
                 "given": views.given_view(explorer, side, word, row),
                 "candidates": views.candidates_view(explorer, side, word, row, found),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from bilex.alignment import Alignment
     from bilex.explorer.corpus import Corpus
+    from bilex.explorer.tags import Tags
     from bilex.retrieval.sides import Direction, Side
     from bilex.run.corrections import Corrections
     from bilex.table import EmbeddingTable
@@ -51,9 +52,10 @@ class Explorer:
         *,
         k: int = 10,
         corpora: Mapping[Side, Corpus] | None = None,
+        tags: Mapping[Side, Tags] | None = None,
     ) -> None:
         self.retrieval = CSLS(k=k)
-        self.corpora = dict(corpora or {})
+        self.corpora, self.tags = dict(corpora or {}), dict(tags or {})
         self.alignment, self.corrections = alignment, corrections
         self.index = alignment.index(self.retrieval)
         self.search = Search(self.index, self.retrieval)
@@ -163,6 +165,12 @@ class Explorer:
     def review(self) -> Review:
         """What has been decided about each entry."""
         return Review(self.corrections, self.table("source").index, self.suggestion)
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """The part of speech of each source word; empty where it is not known."""
+        tags = self.tags.get("source")
+        return [tags.of(word).part if tags and tags.parts else "" for word in self.table("source").words]
 
     def suggestion(self, row: int) -> str:
         """The translation of a source word in the lexicon: the first of the dictionary, or the best one found."""

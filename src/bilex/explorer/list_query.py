@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
 
+import numpy as np
 from fastapi import HTTPException, Query
 
 from bilex.explorer.entries import Doubt, Filter, Hidden, Order
@@ -11,7 +12,6 @@ from bilex.explorer.review import Status  # noqa: TC001 (FastAPI reads the types
 from bilex.run.decision import MAX_WORD_LENGTH, Mark
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from bilex.explorer.explorer import Explorer
@@ -26,6 +26,8 @@ class Wanted(NamedTuple):
     filter: Filter
     status: Status | Literal[""]
     mark: Mark
+    part: str
+    """Part of speech."""
 
     def rows(self, explorer: Explorer) -> NDArray[np.int64]:
         """The rows of the entries, in order."""
@@ -33,6 +35,9 @@ class Wanted(NamedTuple):
         if self.mark:
             marked = explorer.review.with_mark(self.mark)
             keep = marked if keep is None else keep & marked
+        if self.part:
+            of_part = np.array([part == self.part for part in explorer.parts])
+            keep = of_part if keep is None else keep & of_part
         return explorer.entries.select(self.filter, keep)
 
 
@@ -50,6 +55,7 @@ def wanted(
     rank_least: Rank = None,
     rank_most: Rank = None,
     script: Annotated[str, Query(max_length=40)] = "",
+    part: Annotated[str, Query(max_length=100)] = "",
     hide: Annotated[str, Query(max_length=40)] = "",
     order: Order = "frequency",
     ascending: bool = True,
@@ -74,4 +80,4 @@ def wanted(
         order=order,
         ascending=ascending,
     )
-    return Wanted(made, status, mark)
+    return Wanted(made, status, mark, part)

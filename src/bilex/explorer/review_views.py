@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from bilex.explorer.explorer import Explorer
     from bilex.explorer.review import State
+    from bilex.retrieval.sides import Side
 
 CANDIDATES = 5
 """Candidates shown with an entry; given translations are shown even if they are more."""
@@ -40,6 +41,7 @@ def _entry_view(explorer: Explorer, row: int, state: State) -> dict[str, Any]:
         "source": source,
         "target": candidates[0]["word"],
         "rank": row + 1,
+        **tag_view(explorer, "source", source),
         "origin": "given" if entries.is_given[row] else "found",
         **{name: round(float(column[row]), DIGITS) for name, column in figures.items()},
         "candidates": candidates + added,
@@ -76,9 +78,20 @@ def _candidate(
 
 
 def about_view(explorer: Explorer) -> dict[str, Any]:
-    """What the filters of the list offer: scripts, and whether confidence is known."""
+    """What the filters of the list offer: scripts, parts of speech, and whether confidence is known."""
     entries = explorer.entries
-    return {"scripts": entries.kinds.scripts, "confidence": bool(np.isfinite(entries.confidence).any())}
+    tags = explorer.tags.get("source")
+    return {
+        "scripts": entries.kinds.scripts,
+        "confidence": bool(np.isfinite(entries.confidence).any()),
+        "parts": tags.parts if tags else [],
+    }
+
+
+def tag_view(explorer: Explorer, side: Side, word: str) -> dict[str, str]:
+    """The lemma and the part of speech of a word, where they are known."""
+    tags = explorer.tags.get(side)
+    return tags.of(word)._asdict() if tags else {"lemma": "", "part": ""}
 
 
 def home_view(explorer: Explorer) -> dict[str, Any]:

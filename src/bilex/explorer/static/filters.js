@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { DOUBTS } from "./row.js";
 
-const NAMES = ["text", "status", "mark", "doubt", "origin", "least", "most", "margin_least", "confidence_least", "confidence_most", "rank_least", "rank_most", "script", "tag", "order", "ascending"];
+const NAMES = ["text", "status", "mark", "doubt", "origin", "least", "most", "margin_least", "confidence_least", "confidence_most", "rank_least", "rank_most", "script", "part", "order", "ascending"];
 const HIDDEN = { nonwords: "non-words", names: "names", given: "words of my dictionary" };
 const STATUS = { "": "all", open: "open", decided: "decided", accepted: "accepted", corrected: "corrected", rejected: "rejected", aside: "set aside" };
 
@@ -23,7 +23,7 @@ export function filterAddress(filter) {
   return `#/lexicon${kept ? `?${kept}` : ""}`;
 }
 
-export function filterForm(filter, { scripts, confidence, tags = [] }, changed) {
+export function filterForm(filter, { scripts, confidence, parts }, changed) {
   const field = (label, control) => h("label", {}, h("span", {}, label), control);
   const select = (name, options) => {
     const made = h("select", { name }, Object.entries(options).map(([value, label]) => h("option", { value }, label)));
@@ -46,7 +46,7 @@ export function filterForm(filter, { scripts, confidence, tags = [] }, changed) 
     field("Doubt", select("doubt", { "": "any or none", any: "at least one", ...DOUBTS })),
     field("Mark", select("mark", { "": "any or none", skipped: "skipped", multiword: "multi-word", name: "name" })),
     scripts.length > 1 && field("Script", select("script", { "": "all", ...Object.fromEntries(scripts.map((name) => [name, name])) })),
-    tags.length > 0 && field("Part of speech", select("tag", { "": "all", ...Object.fromEntries(tags.map((name) => [name, name])) })),
+    parts.length > 0 && field("Part of speech", select("part", { "": "all", ...Object.fromEntries(parts.map((name) => [name, name])) })),
     field("Frequency rank from", input("rank_least", rank)), field("to", input("rank_most", rank)),
     confidence && [field("Confidence from", input("confidence_least", share)), field("to", input("confidence_most", share))],
     field("Score from", input("least", figure)), field("to", input("most", figure)), field("Margin from", input("margin_least", figure))));
@@ -65,5 +65,5 @@ export function filterForm(filter, { scripts, confidence, tags = [] }, changed) 
 }
 
 function isUsed(filter) {
-  return ["origin", "doubt", "mark", "script", "tag", "rank_least", "rank_most", "confidence_least", "confidence_most", "least", "most", "margin_least"].some((name) => filter[name]);
+  return ["origin", "doubt", "mark", "script", "part", "rank_least", "rank_most", "confidence_least", "confidence_most", "least", "most", "margin_least"].some((name) => filter[name]);
 }

@@ -64,11 +64,16 @@ function draw(row, confidence) {
   const figure = (name, value, label = name) => cell(value, { class: "number", "data-name": name, "data-label": value && label });
   row.replaceChildren(
     cell(count(entry.rank), { class: "number soft", "data-name": "rank" }),
-    cell(wordLink(entry.source, "source", { tabindex: -1 }), { class: "headword" }),
+    cell([wordLink(entry.source, "source", { tabindex: -1 }), tagged(entry)], { class: "headword" }),
     cell(h("span", { class: "choices" }, shown.map((candidate, i) => choice(row, candidate, i, targets))), { class: "translations" }),
     ...(confidence ? [figure("confidence", percent(entry.confidence))] : []),
     figure("score", number(entry.score)), figure("margin", number(entry.margin)),
     cell(tags(entry), { class: "tags" }), cell([actions(row), told(entry.decision)], { class: "acts" }));
+}
+
+function tagged({ lemma, part }) {
+  const known = [lemma && word(lemma), part].filter(Boolean);
+  return known.length ? h("small", { class: "tagged", title: "Lemma, part of speech" }, known.flatMap((one, i) => [i ? ", " : " ", one])) : "";
 }
 
 function choice(row, candidate, i, targets) {

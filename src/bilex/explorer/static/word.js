@@ -23,7 +23,7 @@ export async function wordView(main, { side, text }, names, signal) {
   onDecision((event) => updateCells(main, event), signal);
 
   const fast = await get("translate", { word: text, side, n: 10 }, signal);
-  about.textContent = [names[side], fast.through === "table" ? `word ${count(fast.rank)} by frequency` : "not in the table: its vector is made of its subwords", ...(fast.tags ?? [])].join(", ");
+  about.textContent = [names[side], fast.through === "table" ? `word ${count(fast.rank)} by frequency` : "not in the table: its vector is made of its subwords", fast.part, fast.lemma && `lemma ${fast.lemma}`].filter(Boolean).join(", ");
   const given = new Set(fast.given.map((candidate) => candidate.word));
   const listed = rightFirst(fast, given);
   translations.append(h("div", { class: "frame", tabindex: -1 }, table(listed, text, side)));
