@@ -19,7 +19,11 @@ def corrections(tmp_path):
 
 @pytest.fixture
 def review(corrections):
-    return Review(corrections, {word: row for row, word in enumerate(WORDS)}, lambda row: f"t{row}")
+    return Review(
+        corrections,
+        {word: row for row, word in enumerate(WORDS)},
+        lambda row: [f"t{row}", "given"] if row == 3 else [f"t{row}"],
+    )
 
 
 def rows(mask):
@@ -58,6 +62,16 @@ def test_decisions_on_other_pairs_of_the_word_count(review, corrections):
     corrections.undo()
     corrections.undo()
     assert review.state("a")[:2] == ("corrected", ("other",))
+
+
+def test_a_rejection_is_of_all_that_the_lexicon_has(review, corrections):
+    review.decide("d", "rejected")
+    assert corrections.judged() == ([], {("d", "t3"), ("d", "given")})
+    review.decide("d", "open")
+    assert corrections.judged() == ([], set())
+    corrections.decide("d", "given", "rejected")
+    review.decide("d", "accepted")
+    assert corrections.judged() == ([("d", "t3")], {("d", "given")}), "what was rejected by itself stays so"
 
 
 def test_many_are_one_step(review, corrections):

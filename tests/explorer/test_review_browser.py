@@ -309,6 +309,29 @@ def test_what_could_not_be_saved_is_shown_as_it_was(served, page):
     page.problems.clear()
 
 
+def test_keys_that_are_faster_than_the_server(served, page, kept, saved):
+    """A key between the answers to the two before is about what is shown, not about what the server knows yet."""
+    page.goto(f"{served()}#/lexicon?origin=found")
+    page.wait_for_selector(FOCUSED)
+    requests = []
+
+    def hold(route):
+        requests.append(route)
+        if len(requests) != 2:
+            route.continue_()
+
+    page.route("**/api/review", hold)
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    while len(requests) < 2:  # until the first is answered and the second waits
+        page.title()
+    page.keyboard.press("3")
+    requests[1].continue_()
+    saved()
+    assert chosen(page, 1) == candidates(page, 1)[:3]
+    assert [right for _, right in kept().values()] == [", ".join(candidates(page, 1)[:3])]
+
+
 @pytest.mark.parametrize(("key", "code"), [("ф", "KeyA"), ("&", "Digit1")], ids=["Russian", "French"])
 def test_keys_of_other_keyboards(served, page, kept, saved, key, code):
     page.goto(f"{served()}#/lexicon")

@@ -164,7 +164,7 @@ class Explorer:
     @cached_property
     def review(self) -> Review:
         """What has been decided about each entry."""
-        return Review(self.corrections, self.table("source").index, self.suggestion)
+        return Review(self.corrections, self.table("source").index, self.translations)
 
     @cached_property
     def parts(self) -> list[str]:
@@ -173,9 +173,13 @@ class Explorer:
         return [tags.of(word).part if tags and tags.parts else "" for word in self.table("source").words]
 
     def suggestion(self, row: int) -> str:
-        """The translation of a source word in the lexicon: the first of the dictionary, or the best one found."""
+        """The first translation of a source word in the lexicon."""
+        return self.translations(row)[0]
+
+    def translations(self, row: int) -> list[str]:
+        """The translations of a source word in the lexicon: all of the dictionary, or the best one found."""
         given = self.entries.given.get(row)
-        return given[0].target if given else self.table("target").words[int(self.entries.target[row])]
+        return [e.target for e in given] if given else [self.table("target").words[int(self.entries.target[row])]]
 
     def lexicon(self) -> list[Entry]:
         """Every source word with the decided translations, else those of the dictionary, else the best one found."""

@@ -10,7 +10,7 @@ import numpy as np
 from bilex.run.decision import Decision, Mark, Verdict, right_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,11 +36,13 @@ class State(NamedTuple):
 class Review:
     """Verdict and mark of each entry. Decisions on other pairs of its source word count too: they add translations.
 
-    suggestion(row): the translation that the lexicon has for a source word. The decision on this pair is the main one.
+    translations(row): what the lexicon has for a source word. The decision on the first of them is the main one.
     """
 
-    def __init__(self, corrections: Corrections, rows: Mapping[str, int], suggestion: Callable[[int], str]) -> None:
-        self._corrections, self._rows, self._suggestion = corrections, rows, suggestion
+    def __init__(
+        self, corrections: Corrections, rows: Mapping[str, int], translations: Callable[[int], Sequence[str]]
+    ) -> None:
+        self._corrections, self._rows, self._translations = corrections, rows, translations
         self._verdicts, self._marks = np.zeros((2, len(rows)), dtype=np.int8)
         self._pairs: dict[str, dict[str, Decision]] = {}
         self._place = 0
@@ -85,18 +87,24 @@ class Review:
     ) -> State:
         """Decide about an entry. Other pairs of the word that were right are open again.
 
+        A rejection is of all that the lexicon has for the word, until another decision is made.
+
         targets: the right translations, if the verdict is "corrected".
         """
         self._follow()
-        suggestion, others = self._suggestion(self._rows[source]), self._pairs.get(source, {})
-        before = others.get(suggestion, Decision(source, suggestion, "open"))
+        suggestion, *more = self._translations(self._rows[source])
+        pairs = self._pairs.get(source, {})
+        before = pairs.get(suggestion, Decision(source, suggestion, "open"))
         name = self._corrections.reviewer if reviewer is None else reviewer
         right = right_targets(suggestion, verdict, tuple(dict.fromkeys(targets)))
         made = [
             Decision(source, pair.suggestion, "open", (), pair.note, pair.mark, name)
-            for pair in others.values()
-            if pair.targets and pair.suggestion != suggestion
+            for pair in pairs.values()
+            if pair.suggestion != suggestion
+            and (pair.targets or (before.verdict == "rejected" != verdict and pair.suggestion in more))
         ]
+        if verdict == "rejected":
+            made += [Decision(source, target, "rejected", reviewer=name) for target in more]
         kept = (before.note if note is None else note, before.mark if mark is None else mark)
         self._corrections.decide_all([*made, Decision(source, suggestion, verdict, right, *kept, name)])
         return self.state(source)
@@ -104,7 +112,7 @@ class Review:
     def accept(self, rows: Iterable[int], sources: list[str], reviewer: str | None = None) -> int:
         """Accept the suggestions of many entries in one step."""
         name = self._corrections.reviewer if reviewer is None else reviewer
-        pairs = [(sources[row], self._suggestion(row)) for row in rows]
+        pairs = [(sources[row], self._translations(row)[0]) for row in rows]
         return self._corrections.decide_all(
             Decision(source, target, "accepted", (target,), reviewer=name) for source, target in pairs
         )
@@ -130,7 +138,7 @@ class Review:
         pairs = self._pairs.get(source)
         if not pairs:
             return State()
-        suggestion = self._suggestion(self._rows[source])
+        suggestion = self._translations(self._rows[source])[0]
         main = pairs.get(suggestion)
         latest = max(pairs.values(), key=lambda decision: decision.made)
         first = main.targets if main else ()

@@ -5,7 +5,7 @@ import { onDecision } from "./decisions.js";
 import { count, h, number, roving } from "./dom.js";
 import { settle } from "./keys.js";
 import { entryTable, updateRows } from "./row.js";
-import { reviewer, store, stored } from "./session.js";
+import { lastList, reviewer, storeReviewer } from "./session.js";
 
 export async function homeView(main, signal) {
   let table = null;
@@ -21,7 +21,7 @@ export async function homeView(main, signal) {
       h("div", { class: "home" },
         h("section", { "aria-labelledby": "what" }, h("h2", { id: "what" }, "This lexicon"), facts(about)),
         h("section", { "aria-labelledby": "far" }, h("h2", { id: "far" }, "The review"), progress("found by the vectors", review.found), progress("of your dictionary", review.given), person(),
-          h("p", {}, h("a", { class: "button primary", href: lastList(), id: "go-on" }, review.found.decided + review.given.decided ? "Go on reviewing" : "Begin the review")))),
+          h("p", {}, h("a", { class: "button primary", href: lastList() ?? "#/lexicon?status=open", id: "go-on" }, review.found.decided + review.given.decided ? "Go on reviewing" : "Begin the review")))),
       h("section", { "aria-labelledby": "next" }, h("h2", { id: "next" }, "Most useful next"),
         h("p", { class: "soft" }, "Open entries that are frequent and uncertain: a decision about them changes the lexicon most."), useful.length ? h("div", { class: "list" }, table) : h("p", {}, "Nothing is open.")));
     settle();
@@ -48,11 +48,6 @@ function progress(label, { total, decided, aside }) {
 function person() {
   const name = h("input", { id: "reviewer", dir: "auto", maxlength: 100, autocomplete: "name", placeholder: "not given" });
   name.value = reviewer();
-  name.addEventListener("change", () => store("reviewer", name.value.trim()));
+  name.addEventListener("change", () => storeReviewer(name.value.trim()));
   return h("p", { class: "person" }, h("label", { for: "reviewer" }, "Your name "), name);
-}
-
-function lastList() {
-  const last = stored("list");
-  return last?.startsWith("#/lexicon") ? last : "#/lexicon?status=open";
 }

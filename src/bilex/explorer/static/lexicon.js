@@ -8,7 +8,7 @@ import { evidencePane } from "./evidence.js";
 import { filterAddress, filterForm, readFilter, wanted } from "./filters.js";
 import { settle } from "./keys.js";
 import { columns, entryTable, updateRows } from "./row.js";
-import { store, stored } from "./session.js";
+import { store, stored, storeList } from "./session.js";
 
 const PAGE = 50;
 const DESCENDING = ["score", "margin", "confidence", "doubts"];
@@ -77,7 +77,7 @@ export async function lexiconView(main, query, signal) {
   function remember() {
     const address = filterAddress(filter);
     history.replaceState(null, "", address);
-    store("list", address);
+    storeList(address);
   }
 
   function show(on = pane.element.hidden) {

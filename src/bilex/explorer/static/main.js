@@ -10,7 +10,7 @@ import { homeView } from "./home.js";
 import { listen, settle } from "./keys.js";
 import { LIST_ACTIONS, lexiconView } from "./lexicon.js";
 import { peopleView } from "./people.js";
-import { setDefaultReviewer, stored } from "./session.js";
+import { lastList, setSession } from "./session.js";
 import { WORD_ACTIONS, wordView } from "./word.js";
 
 const main = document.getElementById("main");
@@ -18,7 +18,7 @@ const input = document.getElementById("word");
 const VIEWS = { home: "Home", lexicon: "Review", checks: "Checks", people: "People" };
 const ACTIONS = {
   "/": () => search(), ">": () => search("source"), "<": () => search("target"), u: undo, d: downloads, "?": help,
-  h: () => go("#/"), l: () => go(stored("list") ?? "#/lexicon"), x: () => go("#/checks"), w: () => go("#/people"), ...LIST_ACTIONS, ...WORD_ACTIONS,
+  h: () => go("#/"), l: () => go(lastList() ?? "#/lexicon"), x: () => go("#/checks"), w: () => go("#/people"), ...LIST_ACTIONS, ...WORD_ACTIONS,
 };
 const FILES = [
   ["lexicon", "The lexicon", "every source word with what you decided, what the dictionary gives, or its best translation"],
@@ -86,7 +86,7 @@ function later(error, signal) {
 // In three groups: an entry, a list, the page.
 function shortcuts() {
   const groups = {
-    "An entry": { "1 … 9": "choose a candidate, or take it out again; several may be right", a: "accept the first, and go on", r: "reject: none is right, and go on", c: "other translation, with note", n: "note", s: "skip", m: "mark as multi-word", p: "mark as a name", Enter: "open the word" },
+    "An entry": { "1 … 9": "choose a candidate, or take it out again; several may be right", a: "accept the first, and go on", r: "reject, and go on", c: "other translation, with note", n: "note", s: "skip", m: "mark as multi-word", p: "mark as a name", Enter: "open the word" },
     "A list": { "↑ ↓ j k": "go through it", e: "examples of the word and of each candidate", b: "accept many, above a threshold", u: "take back the last step" },
     "The page": { "/": "search a word", "> <": `search a word of ${names.source}, of ${names.target}`, f: "figures of a word", "h l x w": "home, review, checks, people", d: "download", Esc: "leave a field", "?": "this list" },
   };
@@ -139,7 +139,7 @@ async function prepare() {
 async function start() {
   const status = await get("status");
   names = status.names;
-  setDefaultReviewer(status.reviewer);
+  setSession(status.run, status.reviewer);
   document.getElementById("run").textContent = [status.run, status.method].filter(Boolean).join(" · ");
   document.getElementById("forward").textContent = `${names.source} → ${names.target}`;
   document.getElementById("backward").textContent = `${names.target} → ${names.source}`;

@@ -17,6 +17,7 @@ const OPEN = { verdict: "open", targets: [], mark: "", note: "" };
 export function entryRow(entry, { confidence, atEnd = () => {} }) {
   const row = h("tr", { role: "row", tabindex: -1, "data-entry": true, "data-source": entry.source });
   row.entry = { ...entry, decision: entry.decision ?? OPEN };
+  row.changing = 0;
   row.addEventListener("keydown", (event) => onKey(row, event, atEnd));
   row.redraw = () => draw(row, confidence);
   row.redraw();
@@ -46,7 +47,7 @@ function head({ confidence }) {
 // The entry whose decision has changed, whoever changed it.
 export function updateRows(root, { source, state }) {
   for (const row of root.querySelectorAll("tr[data-source]")) {
-    if (row.dataset.source !== source) continue;
+    if (row.dataset.source !== source || row.changing) continue; // a later change of it is on its way
     row.entry.decision = state ?? OPEN;
     row.redraw();
   }
@@ -95,7 +96,7 @@ function actions(row) {
   const { verdict } = row.entry.decision;
   const act = (name, sign, label, key, pressed) => button(sign, () => perform(row, name), { class: `act ${name}`, tabindex: -1, "aria-label": `${label} ${row.entry.source}`, title: `${label} (${key})`, "aria-pressed": pressed });
   return h("span", { class: "actions-of" }, act("accept", "✓", "Accept", "a", String(verdict === "accepted")),
-    act("reject", "✗", "None is right", "r", String(verdict === "rejected")), act("other", "✎", "Other translation, note", "c"));
+    act("reject", "✗", "Reject", "r", String(verdict === "rejected")), act("other", "✎", "Other translation, note", "c"));
 }
 
 function told({ verdict, mark, note, reviewer, made }) {
@@ -162,8 +163,9 @@ async function change(row, request, expected) {
   const before = row.entry.decision;
   row.entry.decision = { ...before, ...expected };
   row.redraw();
+  row.changing += 1;
   try {
-    const answer = await post("review", { source: row.entry.source, ...request });
+    const answer = await post("review", { source: row.entry.source, ...request }).finally(() => { row.changing -= 1; });
     const { verdict, targets, mark } = answer.state ?? OPEN;
     const result = targets.length ? targets.join(", ") : mark ? MARK_LABELS[mark] : verdict === "open" ? "open again" : verdict;
     say([`${row.entry.source}: ${result}`, ...unknownNotes(answer.unknown)].join("; "));
@@ -171,7 +173,7 @@ async function change(row, request, expected) {
     return true;
   } catch (error) {
     say(error.message);
-    row.entry.decision = before;
+    if (!row.changing) row.entry.decision = before;
     row.redraw();
     row.focus();
     return false;

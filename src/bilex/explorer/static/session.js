@@ -3,6 +3,7 @@
 const KEY = "bilex-";
 let pending = 0;
 let fallback = "";
+let run = "";
 
 export function stored(name) {
   try {
@@ -20,13 +21,27 @@ export function store(name, value) {
   }
 }
 
-// The name that the program was started with, until another is given here.
-export function setDefaultReviewer(name) {
-  fallback = name;
+// The run that the page shows, and the name that the program was started with: another name given here is for the same start.
+export function setSession(shown, name) {
+  [run, fallback] = [shown, name];
 }
 
 export function reviewer() {
-  return stored("reviewer") ?? fallback;
+  return stored(`reviewer:${fallback}`) ?? fallback;
+}
+
+export function storeReviewer(name) {
+  store(`reviewer:${fallback}`, name);
+}
+
+// The address of the list as it was left.
+export function lastList() {
+  const last = stored(`list:${run}`);
+  return last?.startsWith("#/lexicon") ? last : null;
+}
+
+export function storeList(address) {
+  store(`list:${run}`, address);
 }
 
 // The page says while something is not yet on disk.
