@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -121,6 +121,14 @@ class Entries:
         """How often each target is among the stored best translations."""
         return occurrences(self.found, len(self.chosen))
 
+    def warm_up(self) -> None:
+        """Compute the columns that filters and orders need."""
+        for order in get_args(Order):
+            self.ordered(order, ascending=True)
+        for name in get_args(Hidden):
+            self.hidden(name)
+        self._containing(" ")
+
     def select(self, wanted: Filter, keep: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Rows of the matching entries, in order; `keep` is a mask of the entries to consider."""
         mask = np.ones(len(self), dtype=bool) if keep is None else keep.copy()
@@ -145,13 +153,15 @@ class Entries:
             mask &= ~self.hidden(name)
         if wanted.text:
             mask &= self._containing(wanted.text)
-        rows = self.ordered(wanted.order, wanted.ascending)
+        rows = self.ordered(wanted.order, ascending=wanted.ascending)
         selected: NDArray[np.int64] = rows[mask[rows]]
         return selected
 
     def hidden(self, name: Hidden) -> NDArray[np.bool_]:
         """Mask of the entries that the list leaves out under this name."""
-        return {"nonwords": self.kinds.nonword, "names": self.kinds.capitalized, "given": self.is_given}[name]
+        if name == "given":
+            return self.is_given
+        return self.kinds.nonword if name == "nonwords" else self.kinds.capitalized
 
     @cached_property
     def usefulness(self) -> NDArray[np.float64]:
@@ -192,7 +202,7 @@ class Entries:
         either: NDArray[np.bool_] = sources | of_target
         return either
 
-    def ordered(self, order: Order, ascending: bool) -> NDArray[np.int64]:
+    def ordered(self, order: Order, *, ascending: bool) -> NDArray[np.int64]:
         """All rows in this order; each order is sorted once."""
         if (order, ascending) not in self._orders:
             self._orders[order, ascending] = self._sort(order, ascending)

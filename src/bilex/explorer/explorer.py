@@ -61,7 +61,7 @@ class Explorer:
         self.search = Search(self.index, self.retrieval)
         self.words: dict[Side, WordIndex] = {side: WordIndex(self.table(side).words) for side in SIDES}
         self.induced = Induced(self.index, self.retrieval, alignment.folder)
-        self.preparation = Preparation(self.induced)
+        self.preparation = Preparation(self.induced, self._warm_up)
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
 
     def close(self) -> None:
@@ -189,6 +189,11 @@ class Explorer:
         induced = [Entry(word, target[j], score, 1) for word, j, score in found]
         entries_with_given = with_given(self.alignment, induced, n=1, retrieval=self.retrieval)
         return scored(self.alignment, corrected(entries_with_given, self.corrections), retrieval=self.retrieval)
+
+    def _warm_up(self) -> None:
+        """Compute the columns of the review list, and take over the decisions."""
+        self.entries.warm_up()
+        self.review.with_status("open")
 
     def _submit(self, wanted: Wanted, query: Query) -> Future[Ranked]:
         if not self.search.ready(wanted.side):

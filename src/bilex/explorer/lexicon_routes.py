@@ -175,7 +175,7 @@ def _decision_routes(router: APIRouter, explorer: Explorer) -> None:
 
 def _place_after(explorer: Explorer, page: Wanted, rows: NDArray[np.int64], row: int) -> int:
     """Where the entries behind this one begin, also if it is no longer in the list itself, as it was decided."""
-    order = explorer.entries.ordered(page.filter.order, page.filter.ascending)
+    order = explorer.entries.ordered(page.filter.order, ascending=page.filter.ascending)
     if row >= len(order):
         return 0
     place = np.empty_like(order)
