@@ -85,10 +85,9 @@ def take(browser: Browser, url: str) -> None:
     page = opened(browser, f"{url}#/lexicon?origin=found", ".entries tr:focus")
     for key in "aa12jraasja":
         page.keyboard.press(key)
-    while page.evaluate("document.activeElement.dataset.source") != "school":
-        page.keyboard.press("j")
+    page.locator('tr[data-source="year"]').focus()
     page.keyboard.press("e")
-    page.wait_for_selector('.evidence[data-of="school"] mark')
+    page.wait_for_selector('.evidence[data-of="year"] mark')
     page.wait_for_selector('body[data-pending="0"]')
     keep(page, "explore-review")
     page.keyboard.press("e")
