@@ -81,9 +81,11 @@ def opened(browser: Browser, address: str, ready: str, **options: object) -> Pag
 
 
 def take(browser: Browser, url: str) -> None:
-    """The review list with examples, the first page, a word, its map, and the checks."""
+    """The second page of the review list with examples, the first page, a word, its map, and the checks."""
     page = opened(browser, f"{url}#/lexicon?origin=found", ".entries tr:focus")
-    for key in "aa12jraasja":
+    page.get_by_role("button", name="Next", exact=True).click()
+    page.wait_for_selector('tr[data-source="year"]')
+    for key in "jjjjjjaa12jraasja":
         page.keyboard.press(key)
     page.locator('tr[data-source="year"]').focus()
     page.keyboard.press("e")
