@@ -75,7 +75,9 @@ def test_a_rejection_is_of_all_that_the_lexicon_has(review, corrections):
 
 
 def test_many_are_one_step(review, corrections):
+    review.decide("a", "open", note="why")
     assert review.accept([0, 2], WORDS) == 2
+    assert review.state("a").note == "why"
     assert rows(review.with_status("accepted")) == [0, 2]
     corrections.undo()
     assert rows(review.with_status("accepted")) == []

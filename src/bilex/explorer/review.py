@@ -112,9 +112,10 @@ class Review:
     def accept(self, rows: Iterable[int], sources: list[str], reviewer: str | None = None) -> int:
         """Accept the suggestions of many entries in one step."""
         name = self._corrections.reviewer if reviewer is None else reviewer
+        before, blank = self._corrections.current(), Decision("", "", "open")
         pairs = [(sources[row], self._translations(row)[0]) for row in rows]
         return self._corrections.decide_all(
-            Decision(source, target, "accepted", (target,), reviewer=name) for source, target in pairs
+            Decision(*pair, "accepted", pair[1:], before.get(pair, blank).note, reviewer=name) for pair in pairs
         )
 
     def _follow(self) -> None:

@@ -15,7 +15,7 @@ const MEANING = {
 export async function checksView(main, names, signal) {
   const [about, hubs, doubtful] = await Promise.all([
     get("about", {}, signal), get("hubs", { n: 25 }, signal),
-    get("lexicon", { doubt: "any", status: "open", hide: "nonwords", order: "doubts", ascending: false, limit: 25 }, signal),
+    get("lexicon", { doubt: "any", status: "open", order: "doubts", ascending: false, limit: 25 }, signal),
   ]);
   const counts = h("ul", { class: "plain" }, Object.entries(DOUBTS).map(([name, label]) =>
     h("li", {}, h("a", { href: `#/lexicon?doubt=${name}&status=open` }, `${hubs.doubts[name].toLocaleString("en")} ${label}`), h("span", { class: "soft" }, `: ${MEANING[name]}`))));
