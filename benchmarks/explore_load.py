@@ -62,7 +62,7 @@ def main() -> None:
             url = json.loads(server.stdout.readline())["url"]
             started = time.perf_counter()
             wait_until_ready(url, lexicon=not args.no_wait)
-            measured = review(url, args) if args.review else measure(url, server.pid, args)
+            measured = review(url, server.pid, args) if args.review else measure(url, server.pid, args)
             report = {"prepared in (s)": round(time.perf_counter() - started, 1)} | measured
         finally:
             server.terminate()
@@ -94,18 +94,20 @@ def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def review(url: str, args: argparse.Namespace) -> dict[str, object]:
-    """Play a review, and measure each kind of request."""
+def review(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
+    """Play a review, and measure each kind of request: median, 95th percentile, mean processor time of the server."""
     words, rng = EmbeddingTable.read(args.run / "source.safetensors").words, random.Random(0)
     place = urlsplit(url)
     connection = http.client.HTTPConnection(place.hostname, place.port)
     token = ask(connection, "GET", "/").decode().split('name="bilex-token" content="')[1].split('"')[0]
     times: dict[str, list[float]] = {}
+    busy: dict[str, float] = {}
 
     def timed(kind: str, path: str, body: dict[str, object] | None = None) -> dict[str, Any]:
-        started = time.perf_counter()
+        started, spent = time.perf_counter(), processor_seconds(pid)
         answer = json.loads(ask(connection, "GET" if body is None else "POST", path, token, body))
         times.setdefault(kind, []).append(time.perf_counter() - started)
+        busy[kind] = busy.get(kind, 0.0) + processor_seconds(pid) - spent
         return answer
 
     def accept(rank_least: int, rank_most: int) -> int:
@@ -132,8 +134,11 @@ def review(url: str, args: argparse.Namespace) -> dict[str, object]:
             candidates = "&".join(f"candidate={quote(c['word'], safe='')}" for c in entry["candidates"])
             timed("examples", f"/api/examples?side=source&word={quote(word, safe='')}&{candidates}")
     accept(1, 2000)
-    shown = {kind: (percentile(sorted(kept), 0.5), percentile(sorted(kept), 0.95)) for kind, kept in times.items()}
-    figures = {f"{kind}: p50, p95 (ms)": [round(1000 * value, 1) for value in pair] for kind, pair in shown.items()}
+    shown = {
+        kind: (percentile(sorted(kept), 0.5), percentile(sorted(kept), 0.95), busy[kind] / len(kept))
+        for kind, kept in times.items()
+    }
+    figures = {f"{kind} (ms)": [round(1000 * value, 1) for value in three] for kind, three in shown.items()}
     return {"words": len(words), "accepted at the start": accepted, "entries": args.review, **figures}
 
 
