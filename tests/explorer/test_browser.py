@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from bilex import Alignment
 
 WAIT = 600_000
@@ -29,7 +31,7 @@ def test_from_search_to_the_figures_and_to_the_other_direction(shown, page):
     page.wait_for_selector("#progress", state="hidden")
     page.keyboard.press("Escape")
     page.keyboard.press("/")
-    page.keyboard.type("peop")
+    page.keyboard.insert_text("peop")
     page.wait_for_selector('[role=option] :text-is("people")')
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -142,6 +144,28 @@ def test_keys_work_in_every_view(shown, page):
             assert search.input_value() == ""
             page.keyboard.press("Escape")
         page.wait_for_selector(f"main {ready}")
+
+
+@pytest.mark.parametrize("key", ["ArrowDown", "Escape"])
+def test_no_list_comes_late(shown, page, key):
+    """Who chooses from a list, or closes it, gets no other one for what was typed before."""
+    page.goto(shown)
+    page.wait_for_selector("#progress", state="hidden")
+    page.keyboard.press("/")
+    page.keyboard.insert_text("peo")
+    page.wait_for_selector("[role=option]")
+    late = []
+    page.route("**/api/complete*", lambda route: late.append(route))
+    with page.expect_request("**/api/complete*"):
+        page.keyboard.insert_text("p")
+    page.keyboard.press(key)
+    late[0].fulfill(json=["late"])
+    page.evaluate("() => fetch('/api/status').then((response) => response.text())")  # takes longer than the answer
+    assert page.locator("[role=listbox]").is_visible() == (key == "ArrowDown")
+    if key == "ArrowDown":
+        chosen = page.locator("[role=option][aria-selected=true]").inner_text()
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f'h1 .word:text-is("{chosen}")')
 
 
 def test_decisions_about_a_word_by_keys_alone(served, page, kept, saved):

@@ -45,7 +45,7 @@ class ApproximatePenalties:
         self.near: Tensor | None = None
 
     def __call__(self, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> tuple[Tensor, float]:
-        """R of every key (m,), and its mean error.  keys: (m, d), queries: (n, d), unit rows."""
+        """The r of every key (m,), and its mean error.  keys: (m, d), queries: (n, d), unit rows."""
         approximations = [self._from_lists] if self.near is not None else []
         if min(len(keys), len(queries)) >= CLUSTER_SEARCH_ROWS:
             approximations.append(self._search_clusters)
