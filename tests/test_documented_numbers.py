@@ -34,8 +34,8 @@ STATED = [
     ("formats", "the first 100 lines", "io.layout.SAMPLE_LINES", 100),
     ("tuning", "eight trials at random", "tune.study.STARTUP_TRIALS", 8),
     ("tuning", "from 20 finished trials on", "tune.plots.MIN_TRIALS", 20),
-    ("methods", "| 1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.few", 1500),
-    ("rapo", "1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.few", 1500),
+    ("methods", "| 1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.enlarge_below", 1500),
+    ("rapo", "1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.enlarge_below", 1500),
     ("faq", "Where a tenth of the pairs or more is lost", "cli.align_messages.MIN_CASE_GAIN", 0.1),
     ("commands", "[default: 30, without --trials]", "cli.tune.MINUTES", 30),
 ]
@@ -43,19 +43,19 @@ SETTINGS = [
     ("little-dictionary", "15,000 most frequent (`induction.max_rank`)", "rapo_semi", "induction.max_rank", 15_000),
     ("little-dictionary", "among 40,000 (`induction.candidates`)", "rapo_semi", "induction.candidates", 40_000),
     ("little-dictionary", "nine in ten dev words (`precision=0.9`)", "rapo_semi", "precision", 0.9),
-    ("little-dictionary", "at least a third of all (`least_share=0.35`)", "rapo_semi", "least_share", 0.35),
+    ("little-dictionary", "at least a third of all (`min_share=0.35`)", "rapo_semi", "min_share", 0.35),
     ("little-dictionary", "One round of this (`rounds=1`)", "rapo_semi", "rounds", 1),
-    ("little-dictionary", "Fewer than 100 dev words (`least_dev`)", "rapo_semi", "least_dev", 100),
-    ("little-dictionary", "fewer than 1,500 source words (`few`)", "rapo_semi", "few", 1500),
-    ("little-dictionary", "the 4,000 most frequent words", "rapo_semi", "initial.first", 4000),
+    ("little-dictionary", "Fewer than 100 dev words (`min_dev_words`)", "rapo_semi", "min_dev_words", 100),
+    ("little-dictionary", "fewer than 1,500 source words (`enlarge_below`)", "rapo_semi", "enlarge_below", 1500),
+    ("little-dictionary", "the 4,000 most frequent words", "rapo_semi", "initial.dropout_max_rank", 4000),
     ("little-dictionary", "rounds among 20,000", "rapo_semi", "initial.max_rank", 20_000),
-    ("little-dictionary", "Under 40 % (`initial.least_agreement`)", "rapo_semi", "initial.least_agreement", 0.4),
-    ("little-dictionary", "half of the pairs in the first", "rapo_unsupervised", "least_share", 0.5),
+    ("little-dictionary", "Under 40 % (`initial.min_agreement`)", "rapo_semi", "initial.min_agreement", 0.4),
+    ("little-dictionary", "half of the pairs in the first", "rapo_unsupervised", "min_share", 0.5),
     ("rapo", "its 10 nearest words", "rapo", "k", 10),
     ("rapo", "| `start` | `geomm` |", "rapo", "start", "geomm"),
     ("rapo", "| `count` | `words` |", "rapo", "count", "words"),
     ("rapo", "| `negatives` | `shared` |", "rapo", "negatives", "shared"),
-    ("rapo", "| `lambda_1` | 0 |", "rapo", "lambda_1", 0),
+    ("rapo", "| `lambda_1` | `0` |", "rapo", "lambda_1", 0),
     ("rapo", "| `decay` | `true` |", "rapo", "decay", True),
     ("rapo", "| `regularize` | `adapters` |", "rapo", "regularize", "adapters"),
 ]
@@ -90,9 +90,47 @@ def test_retrieval():
 
 def test_the_explorer():
     pytest.importorskip("uvicorn", reason="the extra `explore` is not installed")
-    from bilex.explorer import protocol, server
+    from bilex.explorer import guard, protocol, server
 
+    assert "at most 16 kB long; only a file of decisions that you add may have up to 64 MB" in page("explore")
+    assert (guard.MAX_BODY_BYTES, guard.MAX_FILE_BYTES) == (16 << 10, 64 << 20)
     assert "ten seconds to arrive, header and body, and at most 100 connections are open" in page("explore")
     assert (protocol.REQUEST_SECONDS, protocol.MAX_CONNECTIONS) == (10, 100)
     assert "http://127.0.0.1:8421/" in page("own-vectors")
     assert server.PORT == 8421
+
+
+COLUMNS = (None, "paper", "authors")
+"""The presets of the columns; none: the defaults."""
+
+
+def documented_settings():
+    """The rows of the tables of presets: method, setting, and its value in each column."""
+    text, method = (DOCS / "reference" / "rapo.md").read_text(encoding="utf-8"), "rapo"
+    for line in text.splitlines():
+        method = "rapo_semi" if line.startswith("| setting of `rapo_semi`") else method
+        cells = re.findall(r"`([^`]+)`", line)
+        if line.startswith("| `") and len(cells) >= 4:
+            yield method, cells[0], cells[1:4]
+
+
+ROWS = list(documented_settings())
+
+
+@pytest.mark.parametrize(("method", "setting", "values"), ROWS, ids=[f"{row[0]}: {row[1]}" for row in ROWS])
+def test_presets_are_those_of_the_documents(method, setting, values):
+    for preset, value in zip(COLUMNS, values, strict=True):
+        given = {} if preset is None else {"preset": preset}
+        assert get_method(method, given) == get_method(method, {**given, setting: value}), (
+            f"{preset}: {setting}={value}"
+        )
+
+
+@pytest.mark.parametrize("method", ["rapo", "rapo_semi"])
+def test_the_documents_name_all_that_the_presets_change(method):
+    """Settings of which another one has the name in the same row, or which are those of a round, are left out."""
+    told = {name.partition(".")[0] for kind, name, _ in ROWS if kind == method} | {"tau_target", "base"}
+    default = get_method(method).describe()
+    for preset in COLUMNS[1:]:
+        changed = {k for k, v in get_method(method, {"preset": preset}).describe().items() if v != default[k]}
+        assert changed <= told

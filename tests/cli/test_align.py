@@ -137,6 +137,17 @@ def test_unsupervised(bilex, refused, inputs, output):
     )
 
 
+def test_presets(bilex, refused, inputs, output, tmp_path):
+    few = ["--set", "epochs=1", "--set", "warm_up=0"]
+    assert bilex("align", *inputs, "--method", "rapo", "--preset", "authors", *few, "--output", output).code == 0
+    settings = Alignment.load(output).provenance["inputs"]["settings"]
+    assert (settings["start"], settings["hard"], settings["epochs"], settings["warm_up"]) == ("random", 128, 1, 0)
+    message = refused("align", *inputs, "--method", "rapo", "--preset", "author", "--output", tmp_path / "b")
+    assert "method rapo has no preset 'author' (did you mean 'authors'?)" in message
+    message = refused("align", *inputs, "--fast", "--preset", "paper", "--output", tmp_path / "b")
+    assert "method procrustes has no presets; leave out --preset" in message
+
+
 def test_rounds(bilex, refused, inputs, output, tmp_path):
     assert bilex("align", *inputs, "--method", "self-learning", "--rounds", 2, "--output", output).code == 0
     made = Alignment.load(output)
@@ -628,13 +639,14 @@ class TestInterruption:
     @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
     @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
     def test_a_signal_is_an_orderly_end(self, bilex, args, output, stop_at, name, code):
-        before = signal.getsignal(getattr(signal, name))
-        stop_at(5, lambda: os.kill(os.getpid(), getattr(signal, name)))
+        number = getattr(signal, name)
+        before = signal.signal(number, signal.SIG_DFL)  # nohup ignores one of them
+        stop_at(5, lambda: os.kill(os.getpid(), number))
         result = bilex("align", *args)
+        assert signal.signal(number, before) is signal.SIG_DFL
         assert result.code == code
         assert f"bilex: ended by {name}; to continue from epoch 2, run\n  bilex align" in result.err
         assert sorted(path.name for path in output.with_name("new.partial").iterdir()) == [CHECKPOINT, "inputs.json"]
-        assert signal.getsignal(getattr(signal, name)) is before
 
     @pytest.mark.parametrize("during", ["fitting.fit.fit", "storage.files.sync", "run.folder.save"])
     def test_without_a_checkpoint_nothing_is_left(self, bilex, inputs, output, tmp_path, monkeypatch, during):
