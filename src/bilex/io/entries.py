@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bilex.io import standard
-from bilex.io.dictionary import format_line, is_writable
+from bilex.io.dictionary import LEXICON_HEADING, format_line, is_writable
 from bilex.io.standard import STDOUT
 from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
 from bilex.io.tmx import fits_tmx, tmx_lines
@@ -68,7 +68,7 @@ def fits_tsv(entry: Entry) -> bool:
 
 def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
     """A lexicon as tab-separated lines. All entries must fit (`fits_tsv`). A missing score is an empty cell."""
-    yield "# source\ttarget\tscore\trank\torigin\n"
+    yield f"{LEXICON_HEADING}score\trank\torigin\n"
     for number, entry in enumerate(entries, 1):
         pair = format_line(number, entry.source, entry.target).removesuffix("\n")
         score = "" if math.isnan(entry.score) else f"{entry.score:.6f}"
