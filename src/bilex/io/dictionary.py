@@ -42,6 +42,8 @@ class LexiconReport:
     carriage_returns: int
     byte_order_mark: bool
     encoding: str | None = "utf-8"
+    accented: str | None = None
+    """The first word that shows whether the encoding is right."""
     doubts: tuple[str, ...] = ()
     """What may be wrong with a plain file, though all its lines could be read."""
     understood: Understanding | None = None
@@ -51,7 +53,8 @@ class LexiconReport:
         """What a person should know of how the file was understood. Nothing for pairs of words in UTF-8."""
         lines = [] if self.understood is None else self.understood.summary()
         if self.encoding not in (None, "utf-8"):
-            lines.append(f"read as {self.encoding} (`encoding`)")
+            shown = f", with words such as {self.accented!r}" if self.accented else ""
+            lines.append(f"read as {self.encoding}{shown}; if they are wrong, name another with `encoding`")
         return [*lines, *self.doubts]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bilex.errors import LexiconError
@@ -27,7 +28,7 @@ def read_delimited(path: Path, text: str, *, separator: str, encoding: str, comm
     text, skipped, named = _without_separator_line(text.removeprefix("\ufeff"))
     require_lines(path, text)
     candidates = [separator] if separator != "auto" else [named] if named else list(SEPARATOR_CHARACTERS)
-    chosen = next((name for name in candidates if _fits(path, text, name, comment)), None)
+    chosen = _choose(path, text, candidates, comment)
     if chosen is None:
         return None
     records = _records(path, text, chosen)
@@ -56,20 +57,43 @@ def is_comment(first_cell: str, comment: str | None) -> bool:
     return comment is not None and first_cell.startswith(comment) and first_cell.strip() != comment
 
 
+def _choose(path: Path, text: str, candidates: list[str], comment: str | None) -> str | None:
+    """The first separator that fits. If none does, a cell that is not valid with one of them is an error."""
+    problem: LexiconError | None = None
+    for name in candidates:
+        try:
+            if _fits(path, text, name, comment):
+                return name
+        except LexiconError as error:
+            problem = problem or error
+    if problem is not None:
+        raise problem
+    return None
+
+
 def _fits(path: Path, text: str, separator: str, comment: str | None) -> bool:
     """Whether there is a heading, or all rows have two cells."""
-    head = text if len(text) <= HEAD_CHARACTERS else text[:HEAD_CHARACTERS].rpartition("\n")[0]
-    if SEPARATOR_CHARACTERS[separator] not in head:
+    if SEPARATOR_CHARACTERS[separator] not in text:
         return False
     try:
-        records = [record for record in _records(path, head, separator) if any(map(str.strip, record[1]))]
-        rows = [Row(number, dict(enumerate(cells))) for number, cells in records[:HEADING_ROWS]]
-        if any(by_heading(row, path.stem) for row in rows):
+        if any(by_heading(row, path.stem) for row in _first_rows(text, separator)):
             return True
-        records = _records(path, text, separator)
-    except LexiconError:
-        return True  # which names the row when all of it is read
-    return all(len(cells) > 1 or not cells[0].strip() or is_comment(cells[0], comment) for _, cells in records if cells)
+    except LexiconError:  # a heading with more than two languages
+        return True
+    records = [cells for _, cells in _records(path, text, separator) if any(map(str.strip, cells))]
+    return all(len(cells) > 1 or is_comment(cells[0], comment) for cells in records)
+
+
+def _first_rows(text: str, separator: str) -> list[Row]:
+    """The first rows with text, up to a cell that is not valid."""
+    rows: list[Row] = []
+    with suppress(_CsvError):
+        for number, cells in _parse(text, SEPARATOR_CHARACTERS[separator], quoting=csv.QUOTE_MINIMAL):
+            filled = {column: cell for column, cell in enumerate(cells) if cell.strip()}
+            rows += [Row(number, filled)] if filled else []
+            if len(rows) == HEADING_ROWS:
+                break
+    return rows
 
 
 def _records(path: Path, text: str, separator: str) -> list[tuple[int, list[str]]]:

@@ -61,12 +61,13 @@ class _Rows:
         if self._is_heading(row):
             return []
         texts = [row.cell(self._layout.source), *(row.cell(column) for column in self._layout.targets)]
+        shown = quote(next((tidy(text) for text in texts if text.strip()), _first(row)))
         if any(SPREADSHEET_ERROR.fullmatch(text.strip()) for text in texts):
-            self.rejects.add("error", row.number, quote(_first(row)))
+            self.rejects.add("error", row.number, shown)
             return []
         sources, *targets = [self._words(text) for text in texts]
         if not sources or not any(targets):
-            self.rejects.add("no_target" if sources else "no_source", row.number, quote(_first(row)))
+            self.rejects.add("no_target" if sources else "no_source", row.number, shown)
             return []
         return list(dict.fromkeys(product(sources, chain.from_iterable(targets))))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import LexiconError, SettingsError
 from bilex.io.dictionary import LEXICON_HEADING, MUSE_NAME, LexiconReport, PlainReader, comment_prefix
-from bilex.io.encoding import decode, read_bytes
+from bilex.io.encoding import decode, first_accented, read_bytes
 from bilex.io.sheets.archive import ZIP_MAGIC, Archive
 from bilex.io.sheets.columns import ColumnsLike, NoPairsError, by_content, by_heading, differs_in_kind, parse_columns
 from bilex.io.sheets.delimited import head_rows, read_delimited
@@ -147,6 +147,20 @@ def _read_text(path: Path, content: bytes, given: DictionaryFormat) -> tuple[Pai
     if "\r" in text and "\n" not in text:
         text = text.replace("\r", "\n")  # lines of old Macintosh programs
     comment = comment_prefix(path) if given.comment == "auto" else given.comment
+    pairs, report = _plain_or_sheet(path, text, encoding, comment, given)
+    return pairs, replace(
+        report,
+        carriage_returns=text.count("\r\n"),
+        byte_order_mark=text.startswith("\ufeff"),
+        encoding=encoding,
+        accented=first_accented(text),
+    )
+
+
+def _plain_or_sheet(
+    path: Path, text: str, encoding: str, comment: str | None, given: DictionaryFormat
+) -> tuple[Pairs, LexiconReport]:
+    """The pairs of a plain file if it may be one. If it is none, its error is also that of a sheet without pairs."""
     problem: LexiconError | None = None
     if given.may_be_plain(text):
         try:
@@ -157,18 +171,15 @@ def _read_text(path: Path, content: bytes, given: DictionaryFormat) -> tuple[Pai
             problem = error
         else:
             if given.header is False or not _is_sheet(path, text, report, comment):
-                return pairs, replace(report, encoding=encoding, doubts=tuple(_doubts(text, pairs, report, given)))
+                return pairs, replace(report, doubts=tuple(_doubts(text, pairs, report, given)))
     separator = "auto" if given.separator == "space" else given.separator
     sheet = read_delimited(path, text, separator=separator, encoding=encoding, comment=comment)
     if sheet is None:
         raise problem or _no_separator(path)
     try:
-        pairs, report = _read_sheet(path, sheet, given)
-    except NoPairsError:
-        raise problem or NoPairsError(f"{path}: found no pairs") from None
-    return pairs, replace(
-        report, carriage_returns=text.count("\r\n"), byte_order_mark=text.startswith("\ufeff"), encoding=encoding
-    )
+        return _read_sheet(path, sheet, given)
+    except NoPairsError as error:
+        raise problem or error from None
 
 
 def _is_sheet(path: Path, text: str, report: LexiconReport, comment: str | None) -> bool:
