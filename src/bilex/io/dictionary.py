@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import LexiconError, SettingsError
 from bilex.io.encoding import decode, read_bytes
@@ -42,20 +42,18 @@ class LexiconReport:
     carriage_returns: int
     byte_order_mark: bool
     encoding: str | None = "utf-8"
-    accented: str | None = None
-    """The first word that shows whether the encoding is right."""
     doubts: tuple[str, ...] = ()
-    """What may be wrong with a plain file, though all its lines could be read."""
+    """What may be wrong, though all could be read: an encoding that was found out, lists that were not split."""
     understood: Understanding | None = None
     """Of a sheet: what its columns and cells were taken for, and the rows left out."""
 
     def summary(self) -> list[str]:
         """What a person should know of how the file was understood. Nothing for pairs of words in UTF-8."""
-        lines = [] if self.understood is None else self.understood.summary()
-        if self.encoding not in (None, "utf-8"):
-            shown = f", with words such as {self.accented!r}" if self.accented else ""
-            lines.append(f"read as {self.encoding}{shown}; if they are wrong, name another with `encoding`")
-        return [*lines, *self.doubts]
+        return [*([] if self.understood is None else self.understood.summary()), *self.doubts]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
 
 
 def comment_prefix(path: Path) -> str | None:

@@ -153,8 +153,14 @@ def _read_text(path: Path, content: bytes, given: DictionaryFormat) -> tuple[Pai
         carriage_returns=text.count("\r\n"),
         byte_order_mark=text.startswith("\ufeff"),
         encoding=encoding,
-        accented=first_accented(text),
+        doubts=(*_encoding_doubts(text, encoding, given), *report.doubts),
     )
+
+
+def _encoding_doubts(text: str, encoding: str, given: DictionaryFormat) -> Iterator[str]:
+    if given.encoding == "auto" and encoding != "utf-8":
+        shown = f", with words such as {quote(word)}" if (word := first_accented(text)) else ""
+        yield f"read as {encoding}{shown}; if they are wrong, name another encoding with `encoding`"
 
 
 def _plain_or_sheet(

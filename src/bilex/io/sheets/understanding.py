@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from bilex.io.report import MAX_EXAMPLES, Example
 
@@ -125,10 +125,6 @@ class Understanding:
         if self.left_out:
             lines.append(f"left out {'; '.join(map(str, self.left_out))}")
         return lines
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 def _among(others: Iterable[str]) -> str:
