@@ -78,7 +78,7 @@ def _conversions(work: Path) -> Iterator[tuple[Path, str, str]]:
     yield french, f"{TEXT}:9,34,65535", "lo-tab-utf16.txt"
     yield french, f"{TEXT}:59,34,76,1,,0,true", "lo-all-quoted.csv"
     yield french, f"{TEXT}:9,,76", "lo-unquoted-tab.tsv"
-    yield russian, f"{TEXT}:59,34,33", "lo-cp1251.csv"
+    yield russian, f"{TEXT}:59,34,34", "lo-cp1251.csv"
     yield russian, "ods", "lo-russian.ods"
     yield french, "xlsx:Calc MS Excel 2007 XML", "lo.xlsx"
     yield french, "xlsx:Calc Office Open XML", "lo-open-xml.xlsx"
@@ -136,7 +136,9 @@ def _other_programs(folder: Path) -> None:
     frame = pd.DataFrame([row[:3:2] for row in FRENCH[1:]], columns=["en", "fr"])
     frame.to_csv(folder / "pandas-index.csv")
     frame.to_excel(folder / "pandas.xlsx")
-    numbered = pl.DataFrame({"freq": [90, 80, 70, 60, 50], "word": [s for s, _ in PLAIN], "trad": [t for _, t in PLAIN]})
+    numbered = pl.DataFrame(
+        {"freq": [90, 80, 70, 60, 50], "word": [s for s, _ in PLAIN], "trad": [t for _, t in PLAIN]}
+    )
     numbered.write_csv(folder / "polars-numbers.csv", separator="\t")
     numbered.write_excel(folder / "polars.xlsx")
     _save(folder / "openpyxl-uncomputed.xlsx", [*GERMAN, ("=B2", "=A2")])

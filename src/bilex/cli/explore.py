@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
+from bilex.cli.explore_import import import_review
 from bilex.errors import ExplorerError
 from bilex.io import standard
 from bilex.io.standard import STDOUT
@@ -41,6 +42,12 @@ PORT = 8421  # repeated here so that --help need not import it; a test checks th
     type=options.OutputPath,
     help="Write accepted and corrected pairs to a file, or - for standard output, and start no server.",
 )
+@click.option(
+    "--import",
+    "imported",
+    type=options.FilePath,
+    help="Store the decisions in an edited sheet of `bilex induce RUN --output FILE.xlsx`, and start no server.",
+)
 @click.option("--with-train", is_flag=True, help="Also export the run's own dictionary, without rejected pairs.")
 @click.option("--force", is_flag=True, help="Replace the exported file if it exists.")
 @click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of csls.")
@@ -53,6 +60,7 @@ def explore(
     show: bool,
     corrections: Path | None,
     export_to: Path | None,
+    imported: Path | None,
     with_train: bool,
     force: bool,
     k: int,
@@ -74,6 +82,9 @@ def explore(
         return
     if with_train or force:
         raise click.UsageError("--with-train and --force need --export FILE")
+    if imported is not None:
+        import_review(file, imported, run, as_json=as_json)
+        return
     _serve(run, file, host, port, k=k, show=show, device=device, as_json=as_json)
 
 

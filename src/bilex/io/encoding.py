@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEAD_BYTES = 1 << 12
+SHOWN = 20
+"""Characters of a word before and after an accented letter that are shown."""
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -24,6 +26,8 @@ _WESTERN = re.compile("[A-Za-zÀ-ÖØ-öø-ÿŒœŠšŽžŸƒ\t\n\r -~€‚„�
 """Letters of western European languages, and signs that stand in their texts."""
 _FOREIGN_WORD = re.compile("[À-ÖØ-öø-ÿŒœŠšŽžŸ]{3}")
 """Three accented letters in a row. Words in Cyrillic or Greek look so if they are read as Windows-1252."""
+_SIGN_IN_WORD = re.compile("[^\\W\\d_][ªº²³¼½¾£¥§©®×÷][^\\W\\d_]|(?<![0-9])[²³]|(?<!\\w)[ªº](?=[^\\W\\d_])")
+"""A sign in the place of a letter. Polish and Romanian letters look so."""
 _OTHERS = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1256")
 
 
@@ -71,8 +75,11 @@ def detect(content: bytes) -> str | None:
 
 def first_accented(text: str) -> str | None:
     """The first word that shows how the encoding was understood."""
-    found = re.search(r"\w*[^\W\x00-\x7f]\w*", text)
-    return None if found is None else found[0]
+    found = re.search(r"[^\W\x00-\x7f]", text)
+    if found is None:
+        return None
+    before, after = text[max(0, found.start() - SHOWN) : found.start()], text[found.start() : found.start() + SHOWN]
+    return re.split(r"\W", before)[-1] + re.split(r"\W", after)[0]
 
 
 def _utf16_without_mark(head: bytes) -> str | None:
@@ -88,7 +95,7 @@ def _is_western(content: bytes) -> bool:
         text = content.decode("cp1252")
     except UnicodeDecodeError:
         return False
-    return _WESTERN.fullmatch(text) is not None and _FOREIGN_WORD.search(text) is None
+    return _WESTERN.fullmatch(text) is not None and not (_FOREIGN_WORD.search(text) or _SIGN_IN_WORD.search(text))
 
 
 def _readings(content: bytes) -> str:

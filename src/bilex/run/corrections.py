@@ -106,14 +106,27 @@ class Corrections:
         if target is None and before.verdict == "corrected":
             target = before.targets
         targets = (target,) if isinstance(target, str) else tuple(dict.fromkeys(target or ()))
-        decision = checked(Decision(source, suggestion, verdict, _right(suggestion, verdict, targets), note))
-        field = SEPARATOR.join(decision.targets) or None
-        with self._writing, self._reported():
-            self._out.execute(
-                "INSERT INTO decisions (source, suggestion, verdict, target, note) VALUES (?, ?, ?, ?, ?)",
-                (source, suggestion, verdict, field, note),
-            )
+        decision = Decision(source, suggestion, verdict, _right(suggestion, verdict, targets), note)
+        self.decide_all([decision])
         return decision
+
+    def decide_all(self, decisions: Iterable[Decision]) -> int:
+        """Store decisions in one transaction, and say how many."""
+        rows = [
+            (d.source, d.suggestion, d.verdict, SEPARATOR.join(d.targets) or None, d.note)
+            for d in map(checked, decisions)
+        ]
+        with self._writing, self._reported():
+            self._out.execute("BEGIN IMMEDIATE")
+            try:
+                self._out.executemany(
+                    "INSERT INTO decisions (source, suggestion, verdict, target, note) VALUES (?, ?, ?, ?, ?)", rows
+                )
+            except BaseException:
+                self._out.execute("ROLLBACK")
+                raise
+            self._out.execute("COMMIT")
+        return len(rows)
 
     def undo(self) -> Decision | None:
         """Undo the last decision, so that the one before is valid again. None if there is nothing to undo."""

@@ -165,7 +165,7 @@ def _profile(cells: list[str], most: int) -> _Profile:
 
 
 def _as_named(rows: list[Row], wanted: tuple[str | int, ...], header: bool | None, name: str) -> Layout:
-    names = [part.casefold() for part in wanted if isinstance(part, str)]
+    names = [part for part in wanted if isinstance(part, str)]
     heading = _find_heading(rows, names, header, name)
     columns = []
     for part in wanted:
@@ -180,7 +180,7 @@ def _as_named(rows: list[Row], wanted: tuple[str | int, ...], header: bool | Non
 def _find_heading(rows: list[Row], names: list[str], header: bool | None, name: str) -> int | None:
     for index, row in enumerate(rows[:HEADING_ROWS]):
         if names:
-            if set(names) <= {text.strip().casefold() for text in row.cells.values()}:
+            if {part.casefold() for part in names} <= {text.strip().casefold() for text in row.cells.values()}:
                 return index
         elif header is None and _is_credible({c: understand(t) for c, t in row.cells.items()}, row, name):
             return index

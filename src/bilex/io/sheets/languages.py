@@ -23,7 +23,7 @@ cy cym wel welsh cymraeg gallois
 da dan danish dansk danois dänisch danés
 de deu ger german deutsch allemand alemán alemão tedesco немецкий saksa
 el ell gre greek grec griechisch griego ελληνικά
-en eng english englisch anglais inglés inglês inglese английский englanti engelsk engelska angielski ingilizce
+en eng english englisch anglais inglés inglês inglese английский englanti engelsk engelska angielski anglicky ingilizce
 eo epo esperanto
 es spa spanish spanisch espagnol español castellano espanhol spagnolo испанский espanja
 et est estonian eesti estnisch estonien эстонский viro
@@ -141,6 +141,8 @@ class Heading(NamedTuple):
 
 def understand(text: str) -> Heading:
     """What the heading of a column says."""
+    if len(text) > MAX_LENGTH:
+        return Heading()
     words = re.findall(r"[^\W_]+|[#№]", text.casefold().strip().removeprefix("# "))
     if not 0 < len(words) <= MAX_WORDS:
         return Heading()
@@ -154,7 +156,7 @@ def understand(text: str) -> Heading:
     return Heading(language, role)
 
 
-MAX_WORDS = 4
+MAX_WORDS, MAX_LENGTH = 4, 100
 """A longer text is no heading."""
 
 

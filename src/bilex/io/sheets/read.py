@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,19 @@ from bilex.errors import LexiconError, SettingsError
 from bilex.io.dictionary import LEXICON_HEADING, MUSE_NAME, LexiconReport, PlainReader, comment_prefix
 from bilex.io.encoding import decode, first_accented, read_bytes
 from bilex.io.sheets.archive import ZIP_MAGIC, Archive
-from bilex.io.sheets.columns import ColumnsLike, NoPairsError, by_content, by_heading, differs_in_kind, parse_columns
+from bilex.io.sheets.columns import (
+    HEADING_ROWS,
+    ColumnsLike,
+    NoPairsError,
+    by_content,
+    by_heading,
+    differs_in_kind,
+    parse_columns,
+)
 from bilex.io.sheets.delimited import head_rows, read_delimited
 from bilex.io.sheets.ods import CONTENT, Spreadsheet
 from bilex.io.sheets.pairs import CellMode, pairs_of
+from bilex.io.sheets.review_sheet import columns_of
 from bilex.io.sheets.translations import take_apart
 from bilex.io.sheets.xlsx import Workbook
 from bilex.text.words import quote
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 
 MIN_LIST_SHARE = 0.01
 """A plain file is doubted if more words than this share of its pairs look like lists."""
+REVIEW_DOUBT = "the decisions in this sheet are not applied; `bilex explore RUN --import FILE` stores them"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BARE_RETURN = re.compile(r"\r(?!\n)")
 _MAY_BE_LIST = re.compile(r"[,;/|(\[、，；；]")
@@ -63,30 +73,49 @@ class DictionaryFormat:
 
 def read_dictionary(path: Path, given: DictionaryFormat) -> tuple[Pairs, LexiconReport]:
     """The pairs of a file in order, and a report that says how it was understood."""
-    content = read_bytes(path)
-    if content.startswith(ZIP_MAGIC):
-        return _read_workbook(path, given)
-    if content.startswith(OLE_MAGIC):
-        raise LexiconError(
-            f"{path}: this is a workbook of the old kind (.xls), or one with a password; save it as .xlsx or .csv "
-            "without a password"
-        )
-    if given.sheet is not None:
-        raise LexiconError(f"{path}: this is text, which has no sheets; leave out `sheet`")
-    return _read_text(path, content, given)
-
-
-def _read_workbook(path: Path, given: DictionaryFormat) -> tuple[Pairs, LexiconReport]:
-    """The first sheet that can be understood, or the one that was named."""
-    with closing(Archive(path)) as archive:
-        book = _book(archive)
-        problem: LexiconError | None = None
+    content = _content(path)
+    if not content.startswith(ZIP_MAGIC):
+        if given.sheet is not None:
+            raise LexiconError(f"{path}: this is text, which has no sheets; leave out `sheet`")
+        return _read_text(path, content, given)
+    problem: LexiconError | None = None
+    with _opened(path) as book:
         for name in _sheet_names(path, book, given.sheet):
             try:
                 return _read_sheet(path, book.read(name), given, tuple(other for other in book.names if other != name))
             except LexiconError as error:
                 problem = problem or error
     raise problem or LexiconError(f"{path}: this workbook has no sheets; check that it is the file you meant")
+
+
+def read_sheets(path: Path) -> Iterator[Sheet]:
+    """All sheets of a workbook, or a text as the only one."""
+    content = _content(path)
+    if content.startswith(ZIP_MAGIC):
+        with _opened(path) as book:
+            yield from map(book.read, book.names)
+        return
+    text, encoding = decode(path, content, "auto")
+    sheet = read_delimited(path, text, separator="auto", encoding=encoding, comment=None)
+    if sheet is None:
+        raise _no_separator(path)
+    yield sheet
+
+
+def _content(path: Path) -> bytes:
+    content = read_bytes(path)
+    if content.startswith(OLE_MAGIC):
+        raise LexiconError(
+            f"{path}: this is a workbook of the old kind (.xls), or one with a password; save it as .xlsx or .csv "
+            "without a password"
+        )
+    return content
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Workbook | Spreadsheet]:
+    with closing(Archive(path)) as archive:
+        yield _book(archive)
 
 
 def _book(archive: Archive) -> Workbook | Spreadsheet:
@@ -114,13 +143,14 @@ def _read_sheet(
     path: Path, sheet: Sheet, given: DictionaryFormat, others: tuple[str, ...] = ()
 ) -> tuple[Pairs, LexiconReport]:
     comment = comment_prefix(path) if given.comment == "auto" else given.comment
+    is_review = any(columns_of(row) for row in sheet.rows[:HEADING_ROWS])
     place = str(path) if sheet.name is None else f"{path}: sheet {sheet.name!r}"
     try:
         pairs, understood = pairs_of(
             sheet,
             parse_columns(given.columns),
             header=given.header,
-            cells=given.cells,
+            cells="whole" if is_review and given.cells == "auto" else given.cells,
             comment=comment,
             name=path.stem,
             others=others,
@@ -138,6 +168,7 @@ def _read_sheet(
         carriage_returns=0,
         byte_order_mark=False,
         encoding=sheet.encoding,
+        doubts=(REVIEW_DOUBT,) if is_review else (),
         understood=understood,
     )
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 BRACKETS = {"(": ")", "[": "]", "{": "}", "（": "）", "［": "］", "【": "】", "〔": "〕"}
 _CLOSING = frozenset(BRACKETS.values())
 _SIGNS = re.compile(
-    r"\s*(?:(?P<sign>[;；؛|、，،\n])"
-    r"|(?P<comma>(?<!\d),|,(?!\d))"  # not that of 1,000
-    r"|(?P<slash>(?<=\s)/(?=\s)|(?<=[^\W\d_]{2})/(?=[^\W\d_]{2})))\s*"  # not that of km/h and 24/7
+    r"(?:([;；؛|、，،\n])"
+    r"|((?<!\d),|,(?!\d))"  # not that of 1,000
+    r"|((?<=\s)/(?=\s)|(?<=[^\W\d_]{2})/(?=[^\W\d_]{2})))\s*"  # not that of km/h and 24/7
 )
-_NAMES = {"\n": "line ends", "；": ";", "؛": ";", "、": ",", "，": ",", "،": ","}
+_SAME = {"；": ";", "؛": ";", "、": ",", "，": ",", "،": ","}
 _INVISIBLE = "\u200b\u2060\ufeff\u00ad"
 """Characters without width that are no part of a word at its ends."""
 SPREADSHEET_ERROR = re.compile(r"#(?:N/[AD]|[A-ZÀ-Ü0-9/]+[!?])|#NV|Err:\d{3}")
@@ -32,9 +32,9 @@ def take_apart(cell: str) -> Translations:
     text = without_remarks(cell)
     parts, signs, end = [], set(), 0
     for found in _SIGNS.finditer(text):
-        sign = found[0].strip(" \t") or "\n"
+        sign = next(filter(None, found.groups()))
         parts.append(text[end : found.start()])
-        signs.add(_NAMES.get(sign[0], sign[0]))
+        signs.add(_SAME.get(sign, sign))
         end = found.end()
     words = dict.fromkeys(tidy(part) for part in (*parts, text[end:]))
     words_found = tuple(word for word in words if any(map(str.isalnum, word)))
