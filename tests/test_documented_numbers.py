@@ -16,10 +16,10 @@ PARTS = ("start", "guides", "reference", "results", "contribute")
 """Where a page is looked for, in this order: `rapo` is the method, not its results."""
 STATED = [
     ("rapo", "the 32 nearest words", "methods.rapo.penalties.LIST_SIZE", 32),
-    ("rapo", "measured on 512 words", "methods.rapo.penalties.SAMPLE_SIZE", 512),
+    ("rapo", "measured on 256 words", "methods.rapo.penalties.SAMPLE_SIZE", 256),
     ("rapo", "beyond a mean of 0.01", "methods.rapo.penalties.TOLERANCE", 0.01),
     ("rapo", "50,000 words or more", "methods.rapo.penalties.CLUSTER_SEARCH_ROWS", 50_000),
-    ("performance", "measured on 512 words", "methods.rapo.penalties.SAMPLE_SIZE", 512),
+    ("performance", "measured on 256 words", "methods.rapo.penalties.SAMPLE_SIZE", 256),
     ("performance", "above 0.01", "methods.rapo.penalties.TOLERANCE", 0.01),
     ("performance", "50,000 words or more", "methods.rapo.penalties.CLUSTER_SEARCH_ROWS", 50_000),
     ("performance", "groups of 32 candidates", "search.lists.GROUP_SIZE", 32),
