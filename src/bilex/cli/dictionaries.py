@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bilex.lexicon import Lexicon
 
 SHOWN_PAIRS = 10
+CELLS = click.Choice(["split", "whole"])
+SEPARATORS = click.Choice(["tab", "semicolon", "comma", "space"])
 
 
 def format_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,11 +32,11 @@ def format_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, how={name: value for name, value in given.items() if value is not None}, **kwargs)
 
     for option in (
-        click.option("--cells", type=click.Choice(["split", "whole"]), help="Split lists in a cell, or keep its text."),
-        click.option("--header/--no-header", default=None, help="Whether the first row of a dictionary is a heading."),
+        click.option("--cells", type=CELLS, metavar="HOW", help="split: take lists in a cell apart. whole: do not."),
+        click.option("--header/--no-header", default=None, help="Whether a dictionary's first row is a heading."),
         click.option("--encoding", metavar="NAME", help="Encoding of a text, such as cp1250."),
         click.option(
-            "--separator", type=click.Choice(["tab", "semicolon", "comma", "space"]), help="Separator of a text."
+            "--separator", type=SEPARATORS, metavar="NAME", help="Separator of a text: tab, semicolon, comma or space."
         ),
         click.option("--sheet", metavar="NAME", help="Sheet of a workbook, by name or number."),
         click.option("--columns", metavar="1,3", help="Columns of source and target in a dictionary, or headings."),
