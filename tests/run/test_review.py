@@ -3,7 +3,7 @@ import pytest
 
 from bilex import Entry
 from bilex.errors import LexiconError
-from bilex.io.sheets.review_sheet import write_review_sheet
+from bilex.io.sheets.review_writer import write_review_sheet
 from bilex.run.corrections import Corrections
 from bilex.run.review import read_review, understand
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bilex.io import standard
 from bilex.io.dictionary import LEXICON_HEADING, format_line, is_writable
-from bilex.io.sheets.review_sheet import fits_xlsx, write_review_sheet
+from bilex.io.sheets.review_writer import fits_xlsx, write_review_sheet
 from bilex.io.standard import STDOUT
 from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
 from bilex.io.tbx import tbx_lines

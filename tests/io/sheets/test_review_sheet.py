@@ -6,9 +6,10 @@ import pytest
 from bilex import Entry, Lexicon
 from bilex.errors import LexiconError, MissingExtraError
 from bilex.io.entries import write_entries
-from bilex.io.sheets import review_sheet
+from bilex.io.sheets import review_writer
 from bilex.io.sheets.read import read_sheets
-from bilex.io.sheets.review_sheet import read_review_sheet, write_review_sheet
+from bilex.io.sheets.review_sheet import read_review_sheet
+from bilex.io.sheets.review_writer import write_review_sheet
 
 ENTRIES = [
     Entry("the", "le", 0.5, 1, "given"),
@@ -91,7 +92,7 @@ def test_what_a_cell_cannot_hold_is_left_out(tmp_path, word):
 
 
 def test_more_rows_than_a_sheet_has(tmp_path, monkeypatch):
-    monkeypatch.setattr(review_sheet, "MAX_ROWS", 5)
+    monkeypatch.setattr(review_writer, "MAX_ROWS", 5)
     with pytest.raises(LexiconError, match=r"a sheet holds 4 pairs, found 5; keep fewer translations \(`n`\)"):
         write_review_sheet(tmp_path / "l.xlsx", ENTRIES, {})
     assert list(tmp_path.iterdir()) == []

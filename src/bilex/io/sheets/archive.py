@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ZIP_MAGIC = b"PK\x03\x04"
 MAX_UNPACKED = 1 << 30
 """Bytes of all parts together that are read. A sheet with a million filled rows takes about half of it."""
 MAX_RATIO, SMALL = 300, 1 << 24

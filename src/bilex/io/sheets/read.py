@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from bilex.errors import LexiconError, SettingsError
 from bilex.io.dictionary import LEXICON_HEADING, MUSE_NAME, LexiconReport, PlainReader, comment_prefix
 from bilex.io.encoding import decode, first_accented, read_bytes
-from bilex.io.sheets.archive import ZIP_MAGIC, Archive
 from bilex.io.sheets.columns import (
     HEADING_ROWS,
     ColumnsLike,
@@ -21,11 +20,9 @@ from bilex.io.sheets.columns import (
     parse_columns,
 )
 from bilex.io.sheets.delimited import head_rows, read_delimited
-from bilex.io.sheets.ods import CONTENT, Spreadsheet
 from bilex.io.sheets.pairs import CellMode, pairs_of
 from bilex.io.sheets.review_sheet import columns_of
 from bilex.io.sheets.translations import take_apart
-from bilex.io.sheets.xlsx import Workbook
 from bilex.text.words import quote
 
 if TYPE_CHECKING:
@@ -34,10 +31,13 @@ if TYPE_CHECKING:
 
     from bilex.io.dictionary import Pairs, Separator
     from bilex.io.sheets.grid import Sheet
+    from bilex.io.sheets.ods import Spreadsheet
+    from bilex.io.sheets.xlsx import Workbook
 
 MIN_LIST_SHARE = 0.01
 """A plain file is doubted if more words than this share of its pairs look like lists."""
 REVIEW_DOUBT = "the decisions in this sheet are not applied; `bilex explore RUN --import FILE` stores them"
+ZIP_MAGIC = b"PK\x03\x04"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BARE_RETURN = re.compile(r"\r(?!\n)")
 _MAY_BE_LIST = re.compile(r"[,;/|(\[、，；；]")
@@ -114,17 +114,18 @@ def _content(path: Path) -> bytes:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Workbook | Spreadsheet]:
+    from bilex.io.sheets.archive import Archive
+    from bilex.io.sheets.ods import CONTENT, Spreadsheet
+    from bilex.io.sheets.xlsx import Workbook
+
     with closing(Archive(path)) as archive:
-        yield _book(archive)
-
-
-def _book(archive: Archive) -> Workbook | Spreadsheet:
-    if CONTENT in archive.names:
-        return Spreadsheet(archive)
-    if any(name.startswith("xl/") for name in archive.names):
-        return Workbook(archive)
-    inside = ", ".join(sorted(archive.names)[:3])
-    raise archive.error(f"a zip archive of {inside}, which is neither .xlsx nor .ods")
+        if CONTENT in archive.names:
+            yield Spreadsheet(archive)
+        elif any(name.startswith("xl/") for name in archive.names):
+            yield Workbook(archive)
+        else:
+            inside = ", ".join(sorted(archive.names)[:3])
+            raise archive.error(f"a zip archive of {inside}, which is neither .xlsx nor .ods")
 
 
 def _sheet_names(path: Path, book: Workbook | Spreadsheet, wanted: str | int | None) -> list[str]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from bilex.io.encoding import detect
 from bilex.io.lines import NUMBER
-from bilex.io.sheets.archive import ZIP_MAGIC
 from bilex.io.sheets.ods import CONTENT
-from bilex.io.sheets.read import OLE_MAGIC
+from bilex.io.sheets.read import OLE_MAGIC, ZIP_MAGIC
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,7 +1,7 @@
 """Sheets of an .xlsx workbook (Office Open XML), as Excel, LibreOffice, Google Sheets and libraries write them.
 
 A library would be preferred, but python-calamine aborts the process if a sheet has one cell far away from the others,
-and openpyxl takes several times as long. Only the texts are needed here.
+and openpyxl is not faster and reads no .ods. Only the texts are needed here.
 """
 
 from __future__ import annotations
