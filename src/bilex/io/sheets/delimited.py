@@ -42,13 +42,14 @@ def read_delimited(path: Path, text: str, *, separator: str, encoding: str, comm
 
 
 def head_rows(text: str, separator: str, comment: str | None) -> list[Row]:
-    """The first rows of a text that is known to have this separator, without comments."""
+    """The first rows of a text whose lines are all known to be pairs with this separator, without comments."""
     rows = []
     for number, line in enumerate(text[:HEAD_CHARACTERS].removeprefix("\ufeff").split("\n")[:-1] or [text], start=1):
-        cells = next(csv.reader([line], delimiter=SEPARATOR_CHARACTERS[separator]), [])
-        filled = {column: cell for column, cell in enumerate(cells) if cell.strip(ASCII_SPACE)}
-        if filled and not is_comment(cells[0], comment):
-            rows.append(Row(number, filled))
+        with suppress(csv.Error):
+            cells = next(csv.reader([line.replace("\r", "")], delimiter=SEPARATOR_CHARACTERS[separator]), [])
+            filled = {column: cell for column, cell in enumerate(cells) if cell.strip(ASCII_SPACE)}
+            if filled and not is_comment(cells[0], comment):
+                rows.append(Row(number, filled))
     return rows
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain, product
 from typing import TYPE_CHECKING, Literal
 
+from bilex.io.dictionary import ASCII_SPACE
 from bilex.io.sheets.columns import NoPairsError, find_layout
 from bilex.io.sheets.delimited import is_comment
 from bilex.io.sheets.translations import SPREADSHEET_ERROR, Translations, take_apart, tidy
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from bilex.io.sheets.columns import Layout
     from bilex.io.sheets.grid import Row, Sheet
 
+_BREAKS = re.compile("[\t\r\n]+")
+"""What no word of a dictionary can hold."""
 CellMode = Literal["auto", "split", "whole"]
 
 
@@ -73,7 +77,8 @@ class _Rows:
 
     def _words(self, text: str) -> tuple[str, ...]:
         if self._whole:
-            return (tidy(text),) if tidy(text) else ()
+            word = _BREAKS.sub(" ", text.strip(ASCII_SPACE))
+            return (word,) if word else ()
         found = take_apart(text) if text else Translations(())
         self.split += len(found.words) > 1
         self.remarks += found.remark

@@ -226,7 +226,7 @@ def _is_sheet(path: Path, text: str, report: LexiconReport, comment: str | None)
         return False
     rows = head_rows(text, report.separator, comment)
     try:
-        if by_heading(rows[0], path.stem) is not None:
+        if rows and by_heading(rows[0], path.stem) is not None:
             return True
     except LexiconError:  # a heading with three languages
         return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from bilex.io.dictionary import ASCII_SPACE
 from bilex.io.sheets.translations import tidy
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def columns_of(row: Row) -> dict[str, int] | None:
 
 def _review_rows(rows: Iterable[Row], columns: Mapping[str, int]) -> Iterable[ReviewRow]:
     for row in rows:
-        source, target, decision = (tidy(row.cell(columns[name])) for name in NEEDED)
+        source, target, decision = (row.cell(columns[name]).strip(ASCII_SPACE) for name in NEEDED)
         note = tidy(row.cell(columns["note"])) if "note" in columns else ""
         if source or target or decision:
-            yield ReviewRow(row.number, source, target, row.cell(columns[DECISION]).strip(), note)
+            yield ReviewRow(row.number, source, target, decision, note)
