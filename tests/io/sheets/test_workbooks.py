@@ -142,6 +142,7 @@ class TestHostile:
             (cells('<row r="1"><c r="ZZZ1"><v>1</v></c></row>'), "too many cells, or cells too far out"),
             (xlsx(sheet='<!DOCTYPE x [<!ENTITY a "b">]><worksheet/>'), "has a document type"),
             (xlsx(sheet="<worksheet>"), "is damaged or cut short"),
+            (xlsx(sheet="<?xml version='1.0' encoding='UTFinf'?><worksheet/>"), "is damaged"),
             ({"a.txt": "x"}, "a zip archive of a.txt, which is neither .xlsx nor .ods"),
             ({"content.xml": ODS.replace("dog", "&dog;")}, "is damaged"),
             ({"content.xml": ODS.replace('table:name="S"', 'table:name="S" x="')}, "is damaged"),

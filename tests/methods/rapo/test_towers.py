@@ -10,10 +10,7 @@ from bilex.methods.rapo.mapping import TowerMapping
 from bilex.methods.rapo.start import from_linear, random_start
 from bilex.methods.rapo.towers import Tower
 from bilex.normalize import unit
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 def side(parameters, name, rows, kind, activation):

@@ -87,12 +87,16 @@ class Archive:
             raise self.error(f"{part} is missing") from None
         except _DoctypeError:
             raise self.error(f"{part} has a document type, which no spreadsheet has") from None
-        except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, expat.ExpatError, ValueError) as error:
+        except _DAMAGED as error:
             raise self.error(f"{part} is damaged or cut short ({error})") from None
         except (NotImplementedError, RuntimeError):
             raise self.error(f"{part} is encrypted or packed in an unknown way; remove its password") from None
         except OSError as error:
             raise LexiconError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+
+
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, expat.ExpatError, ValueError, LookupError)
+"""What the libraries raise of a damaged part; LookupError if it names an encoding that does not exist."""
 
 
 class _DoctypeError(Exception):

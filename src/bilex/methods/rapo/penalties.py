@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.retrieval.csls import local_mean
+from bilex.retrieval.csls import local_mean, nearest_mean
 from bilex.search.approximate import near_keys
 from bilex.search.clusters import cluster, probe
 from bilex.search.products import products
@@ -45,7 +45,7 @@ class ApproximatePenalties:
         self.near: Tensor | None = None
 
     def __call__(self, keys: Tensor, queries: Tensor, progress: Progress | None = None) -> tuple[Tensor, float]:
-        """R of every key (m,), and its mean error.  keys: (m, d), queries: (n, d), unit rows."""
+        """The r of every key (m,), and its mean error.  keys: (m, d), queries: (n, d), unit rows."""
         approximations = [self._from_lists] if self.near is not None else []
         if min(len(keys), len(queries)) >= CLUSTER_SEARCH_ROWS:
             approximations.append(self._search_clusters)
@@ -78,5 +78,5 @@ class ApproximatePenalties:
     def _mean_error(self, penalty: Tensor, keys: Tensor, queries: Tensor) -> float:
         """Mean absolute error of the penalties, on a sample of the keys."""
         sample = torch.arange(0, len(keys), max(1, len(keys) // SAMPLE_SIZE), device=keys.device)
-        exact = local_mean(topk(keys[sample], queries, self.k).values, self.k)
+        exact = nearest_mean(keys[sample], queries, self.k)
         return float((exact - penalty[sample]).abs().mean())

@@ -46,9 +46,9 @@ MIN_ROWS_FOR_BFLOAT16 = 10_000
 class Rapo(Method):
     """Ranking loss over CSLS, an adapter for each word, orthogonal projections by reflections: RAPO.
 
-    x → unit(x + σ(x̄ W)) A,  x̄ the mean of x and its neighbours, A a product of reflections; target words alike, with
-    an adapter and a projection of their own. Training makes the CSLS score 2 cos(x, z) − r(x) − r(z) of translation
-    pairs larger than that of hard and random negatives.
+    x → unit(x + σ(x̄ W)) A,  x̄ the mean of x and its neighbours, A a product of reflections. Target words have an
+    adapter and a projection of their own. Training makes the CSLS score 2 cos(x, z) − r(x) − r(z) of translation pairs
+    larger than that of hard and random negatives.
 
     Training starts from the map of a linear method (`start`): its symmetric part goes into the adapters, its orthogonal
     part into the reflections. `start=random` is the start of the paper.
@@ -102,8 +102,8 @@ class Rapo(Method):
     ranking: float = 1.0
     """Weight of the ranking loss L_r."""
     count: Literal["words", "pairs"] = "words"
-    """What has the same weight in the ranking loss: all source words, however many translations they have, or all
-    pairs, as in the paper."""
+    """What has equal weight in the ranking loss. `words`: each source word, however many translations it has. `pairs`:
+    each pair, as in the paper."""
     lambda_1: float = 0.0
     """Weight of the distance between the words of a pair, L_m."""
     distance: Distance = "euclidean"
