@@ -22,7 +22,6 @@ OPTIONS = {
     "fold_case": "--fold-case",
     "folder": "--folder",
     "force": "--force",
-    "header": "--header",
     "host": "--host",
     "max_words": "--max-words",
     "method": "--method",

@@ -114,6 +114,6 @@ def _rows(path: Path) -> list[ReviewRow]:
         if rows is not None:
             return rows
     raise LexiconError(
-        f"{path}: found no row with the headings {', '.join(NEEDED)}; needed a sheet of "
-        "`bilex induce RUN --output FILE.xlsx`, with decisions filled in"
+        f"{path}: found no row with the headings {', '.join(NEEDED)}; needed a lexicon that bilex induce has written "
+        "as .xlsx, with decisions filled in"
     )

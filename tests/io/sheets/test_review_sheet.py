@@ -74,9 +74,7 @@ def test_it_is_read_as_a_dictionary_word_by_word(tmp_path):
     write_review_sheet(tmp_path / "l.xlsx", ENTRIES[:4], ALTERNATIVES)
     lexicon = Lexicon.read(tmp_path / "l.xlsx")
     assert list(lexicon) == [(entry.source, entry.target) for entry in ENTRIES[:4]]
-    assert lexicon.report.doubts == (
-        "the decisions in this sheet are not applied; `bilex explore RUN --import FILE` stores them",
-    )
+    assert lexicon.report.doubts == ("the decisions in this sheet are not applied; import them with bilex explore",)
 
 
 def test_the_same_entries_give_the_same_bytes(tmp_path):

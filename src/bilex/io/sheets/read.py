@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MIN_LIST_SHARE = 0.01
 """A plain file is doubted if more words than this share of its pairs look like lists."""
-REVIEW_DOUBT = "the decisions in this sheet are not applied; `bilex explore RUN --import FILE` stores them"
+REVIEW_DOUBT = "the decisions in this sheet are not applied; import them with bilex explore"
 ZIP_MAGIC = b"PK\x03\x04"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BARE_RETURN = re.compile(r"\r(?!\n)")
