@@ -11,6 +11,9 @@ MAX_COLUMNS, MAX_ROWS = 1 << 14, 1 << 20
 MAX_CELLS = 1 << 23
 """Filled cells of a sheet that are read."""
 
+MAX_COPIES = 999
+"""Copies of a row that are read. More of them say nothing new; a column may be filled down to the last row."""
+
 
 class Row(NamedTuple):
     """A row with any text: its number in the sheet, from 1, and its filled cells by column, from 0."""
@@ -70,9 +73,9 @@ class Cells:
             self._rows.setdefault(row, {})[column] = text
 
     def repeat(self, row: int, times: int) -> None:
-        """Add copies of a row below it."""
+        """Add copies of a row below it, not more than `MAX_COPIES`."""
         cells = self._rows.get(row)
-        for copy in range(row + 1, row + times + 1) if cells else ():
+        for copy in range(row + 1, row + min(times, MAX_COPIES) + 1) if cells else ():
             self._add(copy, len(cells or ()))
             self._rows[copy] = cells or {}
 
