@@ -91,6 +91,18 @@ def test_importing_again_changes_nothing_and_a_change_is_one_decision(edited, co
     assert [decision[:3] for decision in changed.decisions] == [("the", "le", "rejected")]
 
 
+def test_reviewers_decide_for_themselves(edited, corrections, tmp_path):
+    """What somebody else has decided before is a decision of its own."""
+    corrections.decide("the", "le", "accepted", reviewer="Ada", mark="multiword")
+    sheet = edited({"the": "accept"})
+    corrections.reviewer = "Bob"
+    (decision,) = read_review(sheet, corrections).decisions
+    assert (decision.reviewer, decision.mark) == ("Bob", "multiword")
+    corrections.decide_all([decision])
+    assert read_review(sheet, corrections).known == 1
+    assert [made.reviewer for made in corrections.of_reviewers()] == ["Ada", "Bob"]
+
+
 def test_a_note_that_was_made_before_stays(edited, corrections):
     corrections.decide("the", "le", "rejected", note="why?")
     corrections.decide_all(read_review(edited({"the": "accept"}), corrections).decisions)
@@ -119,7 +131,7 @@ def test_a_sheet_of_something_else(tmp_path, corrections):
 
 
 def test_all_or_none_is_stored(corrections):
-    from bilex.run.corrections import Decision
+    from bilex.run.decision import Decision
 
     with pytest.raises(LexiconError, match="cannot be written"):
         corrections.decide_all([Decision("a", "b", "accepted", ("b",)), Decision("a\tb", "c", "rejected")])

@@ -11,18 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from bilex.run.corrections import Decision
+    from bilex.run.decision import Decision
     from bilex.run.review import Review
 
 SHOWN_PROBLEMS, SHOWN_CORRECTIONS = 20, 5
 
 
-def import_review(file: Path, sheet: Path, run: Path, *, as_json: bool) -> None:
+def import_review(file: Path, sheet: Path, run: Path, reviewer: str, *, as_json: bool) -> None:
     """Store what a sheet decides in a file of decisions. Print how many of each kind, and rows not understood."""
     from bilex.run.corrections import Corrections
+    from bilex.run.decision import checked_name
     from bilex.run.review import read_review
 
-    with closing(Corrections(file)) as corrections:
+    with closing(Corrections(file, reviewer=checked_name(reviewer))) as corrections:
         review = read_review(sheet, corrections)
         corrections.decide_all(review.decisions)
     if as_json:

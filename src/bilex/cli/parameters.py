@@ -37,6 +37,7 @@ OPTIONS = {
     "sheet": "--sheet",
     "sides": "--sides",
     "source": "SOURCE",
+    "preset": "--preset",
     "space": "search space",
     "spelling": "--identical or --numerals",
     "spelling='identical'": "--identical",

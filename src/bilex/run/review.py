@@ -11,14 +11,15 @@ from bilex.errors import LexiconError
 from bilex.io.sheets.read import read_sheets
 from bilex.io.sheets.review_sheet import NEEDED, read_review_sheet
 from bilex.io.sheets.translations import take_apart, tidy
-from bilex.run.corrections import Decision, checked
+from bilex.run.decision import Decision, checked
 from bilex.text.words import quote
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bilex.io.sheets.review_sheet import ReviewRow
-    from bilex.run.corrections import Corrections, Verdict
+    from bilex.run.corrections import Corrections
+    from bilex.run.decision import Verdict
 
 ACCEPT = frozenset({"accept", "accepted", "ok", "yes", "y", "true", "1", "+", "✓", "✔", "☑"})
 REJECT = frozenset({"reject", "rejected", "no", "n", "false", "0", "-", "–", "✗", "✘", "☒"})
@@ -68,17 +69,19 @@ def read_review(path: Path, corrections: Corrections) -> Review:
             continue
         try:
             decision = _decision(row)
-            if decision[:2] in decisions:
+            if decision.pair in decisions:
                 raise LexiconError("another row decides on the same pair")
         except LexiconError as error:
             problems.append(Problem(row.number, f"{quote(row.source)} - {quote(row.target)}", str(error)))
             continue
         before = current.get((row.source, row.target))
-        decision = decision._replace(note=row.note or (before.note if before else ""))
-        if before is not None and _said(before) == _said(decision):
+        decision = decision._replace(reviewer=corrections.reviewer)
+        if before is not None:
+            decision = decision._replace(note=row.note or before.note, mark=before.mark)
+        if before is not None and _is_known(decision, before):
             known += 1
         else:
-            decisions[decision[:2]] = decision
+            decisions[decision.pair] = decision
     return Review(tuple(decisions.values()), known, undecided, tuple(problems))
 
 
@@ -103,8 +106,10 @@ def _decision(row: ReviewRow) -> Decision:
     return checked(Decision(row.source, row.target, verdict, targets, row.note))
 
 
-def _said(decision: Decision) -> tuple[str, frozenset[str], str]:
-    return decision.verdict, frozenset(decision.targets), decision.note
+def _is_known(decision: Decision, before: Decision) -> bool:
+    """Whether the same was decided before: by the same reviewer, if there is a name."""
+    is_own = decision.reviewer in ("", before.reviewer) and not before.merged
+    return is_own and (decision.judgement, decision.note) == (before.judgement, before.note)
 
 
 def _rows(path: Path) -> list[ReviewRow]:
