@@ -2,7 +2,7 @@
 
     python tools/make_dictionary_files.py [FOLDER]
 
-It needs LibreOffice (`soffice`), Gnumeric (`ssconvert`), `sqlite3`, and the packages openpyxl, pandas, polars and
+It needs LibreOffice (`soffice`), `sqlite3`, and the packages openpyxl, pandas, polars and
 xlsxwriter. The files are in the repository; they are made anew only to add one. tests/io/sheets/files/README.md says
 what each of them is.
 """
@@ -65,7 +65,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         for made, kind, result in _conversions(Path(name)):
             _convert(made, kind, folder / result)
-        _gnumeric(folder, Path(name))
     _excel_texts(folder)
     _other_programs(folder)
 
@@ -100,18 +99,6 @@ def _convert(path: Path, kind: str, result: Path) -> None:
     command = ["soffice", "--headless", "--convert-to", kind, "--outdir", str(folder), str(path)]
     subprocess.run(command, check=True, capture_output=True)
     result.write_bytes((folder / path.with_suffix(f".{kind.partition(':')[0]}").name).read_bytes())
-
-
-def _gnumeric(folder: Path, work: Path) -> None:
-    german = _save(work / "german.xlsx", GERMAN)
-    options = "separator=';' format=preserve eol=windows charset=WINDOWS-1252"
-    for name, how in (
-        ("gnumeric.csv", []),
-        ("gnumeric.ods", []),
-        ("gnumeric.xlsx", []),
-        ("gnumeric-cp1252.txt", ["-T", "Gnumeric_stf:stf_assistant", "-O", options]),
-    ):
-        subprocess.run(["ssconvert", *how, german, folder / name], check=True, capture_output=True)
 
 
 def _excel_texts(folder: Path) -> None:
