@@ -70,6 +70,13 @@ def test_the_range_worth_searching(bilex):
     assert settings["projection"]["range"] is None
 
 
+def test_a_setting_that_is_a_method_says_where_its_own_are(bilex):
+    text = " ".join(bilex("methods", "rapo_semi").out.split())
+    assert "Its settings are base.KEY: see `bilex methods rapo`." in text
+    assert "Its settings are initial.KEY: see `bilex methods vecmap_unsupervised`." in text
+    assert "Its settings" not in bilex("methods", "rapo").out  # whose start is only the name of one
+
+
 def test_defaults_are_printed_as_they_are_given(bilex):
     (normalize,) = bilex("methods", "procrustes", "--json").json["settings"]
     assert (normalize["type"], normalize["default"]) == ("str,...", "unit,center,unit")

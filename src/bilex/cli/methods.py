@@ -57,7 +57,10 @@ def _lines(setting: Setting) -> list[str]:
 
     searched = "" if setting.range is None else f"; searched: {setting.range}"
     about = [f"{setting.name}={to_text(setting.default)}", f"({setting.type}{searched})"]
-    return [*_wrapped("  ".join(about), INDENT, 3 * INDENT), *_wrapped(setting.description, 2 * INDENT, 2 * INDENT)]
+    meaning = setting.description
+    if setting.type in ("method", setting.default):
+        meaning += f" Its settings are {setting.name}.KEY: see `bilex methods {setting.default}`."
+    return [*_wrapped("  ".join(about), INDENT, 3 * INDENT), *_wrapped(meaning, 2 * INDENT, 2 * INDENT)]
 
 
 def _preset_lines(name: str, preset: Preset) -> list[str]:
