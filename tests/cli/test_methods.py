@@ -61,7 +61,7 @@ def test_presets_and_search_spaces(bilex):
 def test_the_range_worth_searching(bilex):
     text = " ".join(bilex("methods", "rapo").out.split())
     assert (
-        "learning_rate=0.0005 (float; searched: 0.0001 to 0.003, on a log scale) Initial learning rate of Adam" in text
+        "learning_rate=0.001 (float; searched: 0.0001 to 0.003, on a log scale) Initial learning rate of Adam" in text
     )
     assert "projection=householder (householder|linear) `householder`: products of" in text
     settings = {setting["name"]: setting for setting in bilex("methods", "rapo", "--json").json["settings"]}
