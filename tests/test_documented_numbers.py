@@ -90,8 +90,10 @@ def test_retrieval():
 
 def test_the_explorer():
     pytest.importorskip("uvicorn", reason="the extra `explore` is not installed")
-    from bilex.explorer import protocol, server
+    from bilex.explorer import guard, protocol, server
 
+    assert "at most 16 kB long; only a file of decisions that you add may have up to 64 MB" in page("explore")
+    assert (guard.MAX_BODY_BYTES, guard.MAX_FILE_BYTES) == (16 << 10, 64 << 20)
     assert "ten seconds to arrive, header and body, and at most 100 connections are open" in page("explore")
     assert (protocol.REQUEST_SECONDS, protocol.MAX_CONNECTIONS) == (10, 100)
     assert "http://127.0.0.1:8421/" in page("own-vectors")
