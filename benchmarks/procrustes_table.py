@@ -1,4 +1,4 @@
-"""Orthogonal Procrustes on the eight open directions, compared with reference figures.
+"""Orthogonal Procrustes on the sixteen open directions, compared with reference figures.
 
     python benchmarks/procrustes_table.py [--json]
 
