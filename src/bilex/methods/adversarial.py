@@ -65,6 +65,7 @@ class Adversarial(Method):
     refinement: ProcrustesRefinement = field(
         default_factory=lambda: ProcrustesRefinement(
             rounds=4,
+            keep_seed=False,
             induction=Induction(max_rank=15_000, candidates=200_000, beyond=False, direction="forward"),
         )
     )

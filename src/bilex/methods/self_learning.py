@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from bilex.errors import AlignmentError, SettingsError
-from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
+from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, require_dev, standard_error
 from bilex.evaluation.held_out import held_out_record
 from bilex.induction.confidence import extend_dictionary, isin_pairs, most_confident
 from bilex.induction.induction import Induction
@@ -97,8 +97,7 @@ class SelfLearning(Method):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Mapping:
         """All rounds, then the selected mapping, or with dev the last fit."""
-        if dev is not None and len(torch.unique(dev[:, 0])) < self.least_dev:
-            pairs, dev = torch.cat([pairs, dev]), None
+        pairs, dev = require_dev(pairs, dev, self.least_dev)
         state = checkpoint.load(trace)
         if state is None:
             first = trace.span(0, self.share_before(pairs))
