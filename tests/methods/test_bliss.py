@@ -57,10 +57,10 @@ def test_a_turn_has_a_step_for_each_loss(uneven):
         w = w.detach().requires_grad_()
         loss(w).backward()
         w = w - rate * w.grad
-    before = [parameter.detach().clone() for parameter in discriminator.parameters]
+    before = [parameter.detach().clone() for parameter in discriminator.weights]
     assert game.turn(0.6) > 0
     torch.testing.assert_close(game.w, w.detach())
-    assert not any(torch.equal(*both) for both in zip(before, discriminator.parameters, strict=True))
+    assert not any(torch.equal(*both) for both in zip(before, discriminator.weights, strict=True))
 
 
 def test_steps_pull_towards_orthogonal_maps(uneven):
