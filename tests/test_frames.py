@@ -7,8 +7,8 @@ from bilex import Entry, MissingExtraError, Translation, to_frame
 
 def test_a_lexicon(alignment):
     frame = alignment.to_frame(n=2, max_rank=5)
-    assert frame.columns == ["source", "target", "score", "rank", "origin"]
-    assert frame.rows() == [tuple(entry) for entry in alignment.induce(n=2, max_rank=5)]
+    assert frame.columns == ["source", "target", "score", "rank", "origin", "confidence"]
+    assert frame.rows() == [(*entry[:5], None) for entry in alignment.induce(n=2, max_rank=5)]
 
 
 def test_translations(alignment):
@@ -25,20 +25,22 @@ def test_one_translation(alignment):
 
 
 def test_nothing():
-    assert to_frame([]).columns == ["source", "target", "score", "rank", "origin"]
+    assert to_frame([]).columns == ["source", "target", "score", "rank", "origin", "confidence"]
     assert to_frame([Translation("x", (), None)]).rows() == [("x", None, None, None, None)]
 
 
 def test_a_pair_without_a_score():
-    frame = to_frame([Entry("a", "b", float("nan"), 1, "given"), Entry("c", "d", 0.5, 1)])
+    frame = to_frame([Entry("a", "b", float("nan"), 1, "given"), Entry("c", "d", 0.5, 1, confidence=0.75)])
     assert frame["score"].to_list() == [None, 0.5]
+    assert frame["confidence"].to_list() == [None, 0.75]
     assert "nan" not in frame.write_csv().lower()
 
 
 def test_pandas():
     pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = to_frame([Entry("a", "b", 0.5, 1)], library="pandas")
-    assert frame.to_dict("list") == {"source": ["a"], "target": ["b"], "score": [0.5], "rank": [1], "origin": ["found"]}
+    frame = to_frame([Entry("a", "b", 0.5, 1, "found", 0.9)], library="pandas")
+    values = {"source": ["a"], "target": ["b"], "score": [0.5], "rank": [1], "origin": ["found"], "confidence": [0.9]}
+    assert frame.to_dict("list") == values
 
 
 def test_pandas_is_an_extra(monkeypatch):

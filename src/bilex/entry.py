@@ -16,7 +16,8 @@ class Entry(NamedTuple):
     """An entry of a lexicon; rank 1 is the first translation of its source word.
 
     The score is nan if a word has no vector. origin: found by the vectors, given by the dictionary, or accepted or
-    corrected by a person in `bilex explore`.
+    corrected by a person in `bilex explore`. confidence: the probability that a dictionary lists the pair, nan if it is
+    not known.
     """
 
     source: str
@@ -24,6 +25,7 @@ class Entry(NamedTuple):
     score: float = math.nan
     rank: int = 0
     origin: Origin = "found"
+    confidence: float = math.nan
 
 
 def put_first(
@@ -32,8 +34,8 @@ def put_first(
     """Merge entries with right ones: right entries first for each source word, without refused pairs.
 
     All right entries are included, even if they are more than n, and so are given entries; then found entries follow,
-    until a source word has n. A right pair that is among the entries has its score. Source words that have only right
-    entries come last.
+    until a source word has n. A right pair that is among the entries keeps their score and confidence. Source words
+    that have only right entries come last.
     """
     others: dict[str, dict[str, Entry]] = {}
     for entry in entries:

@@ -19,9 +19,9 @@ Library = Literal["polars", "pandas"]
 def to_frame(results: Sequence[Entry] | Sequence[Translation] | Translation, *, library: Library = "polars") -> Any:
     """What `Alignment.induce` or `Alignment.translate` gave, as a frame with one line for each candidate.
 
-    Columns: source, target, score, rank and origin; of translations `through` instead of origin. A word without a
-    vector has one line with nothing in it, a pair without a score nothing in that place. pandas needs the extra
-    `pandas`.
+    Columns: source, target, score, rank, origin and confidence; of translations `through` instead of the last two. A
+    word without a vector has one line with nothing in it, a pair without a score or a confidence nothing in that place.
+    pandas needs the extra `pandas`.
     """
     results = [results] if isinstance(results, Translation) else results
     names: tuple[str, ...] = Entry._fields
@@ -35,7 +35,7 @@ def to_frame(results: Sequence[Entry] | Sequence[Translation] | Translation, *, 
 
 
 def _line(entry: Entry) -> tuple[object, ...]:
-    return tuple(entry._replace(score=None) if math.isnan(entry.score) else entry)  # type: ignore[arg-type]
+    return tuple(None if isinstance(value, float) and math.isnan(value) else value for value in entry)
 
 
 def _lines(translation: Translation) -> Iterable[tuple[object, ...]]:

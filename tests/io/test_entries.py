@@ -122,8 +122,24 @@ class TestTsv:
         ]
         assert Lexicon.read(path).pairs == (("a", "b"), ("#c", "d"), ("e", "f"))
 
+    def test_confidences_are_a_column_if_there_are_any(self, tmp_path):
+        path = tmp_path / "l.tsv"
+        write_entries(path, [Entry("a", "b", 0.5, 1, "found", 0.87654), Entry("c", "d", 0.5, 1, "given")], "tsv")
+        assert path.read_text(encoding="utf-8").splitlines() == [
+            "# source\ttarget\tscore\trank\torigin\tconfidence",
+            "a\tb\t0.500000\t1\tfound\t0.8765",
+            "c\td\t0.500000\t1\tgiven\t",
+        ]
+        assert Lexicon.read(path).pairs == (("a", "b"), ("c", "d"))
+
 
 class TestJsonLines:
+    def test_confidences_are_a_key_if_there_are_any(self, tmp_path):
+        entries = [Entry("a", "b", 0.5, 1, "found", 0.87654), Entry("c", "d", 0.5, 1)]
+        write_entries(tmp_path / "l.jsonl", entries, "jsonl")
+        lines = [json.loads(line) for line in (tmp_path / "l.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert [line["confidence"] for line in lines] == [0.8765, None]
+
     def test_a_pair_without_a_score(self, tmp_path):
         write_entries(tmp_path / "l.jsonl", [Entry("a", "b", math.nan, 1, "given")], "jsonl")
         line = json.loads((tmp_path / "l.jsonl").read_text(encoding="utf-8"))
@@ -163,6 +179,11 @@ class TestTmx:
     def test_what_xml_cannot_hold_is_left_out(self, tmp_path, word):
         assert write_entries(tmp_path / "o.tmx", [Entry(word, "x", 0, 1), Entry("x", "\x85", 0, 1)], "tmx") == 1
         assert len(list(ElementTree.parse(tmp_path / "o.tmx").iter("tu"))) == 1
+
+    def test_a_confidence_is_a_property(self, tmp_path):
+        write_entries(tmp_path / "o.tmx", [Entry("a", "b", 0.5, 1, "found", 0.25)], "tmx")
+        found = {prop.get("type"): prop.text for prop in ElementTree.parse(tmp_path / "o.tmx").iter("prop")}
+        assert found["x-confidence"] == "0.2500"
 
     def test_a_pair_without_a_score_has_none(self, tmp_path):
         write_entries(tmp_path / "o.tmx", [Entry("a", "b", float("nan"), 1)], "tmx")

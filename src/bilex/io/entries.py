@@ -15,7 +15,7 @@ from bilex.storage.strict_json import to_json
 from bilex.text.printable import printable_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from bilex.entry import Entry
@@ -67,17 +67,34 @@ def fits_tsv(entry: Entry) -> bool:
 
 
 def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
-    """A lexicon as tab-separated lines. All entries must fit (`fits_tsv`). A missing score is an empty cell."""
-    yield "# source\ttarget\tscore\trank\torigin\n"
+    """A lexicon as tab-separated lines. All entries must fit (`fits_tsv`). A missing number is an empty cell.
+
+    There is a last column of confidences if any entry has one.
+    """
+    rated = has_confidence(entries)
+    yield "\t".join(["# source", "target", "score", "rank", "origin", *["confidence"] * rated]) + "\n"
     for number, entry in enumerate(entries, 1):
         pair = format_line(number, entry.source, entry.target).removesuffix("\n")
-        score = "" if math.isnan(entry.score) else f"{entry.score:.6f}"
-        yield f"{pair}\t{score}\t{entry.rank}\t{entry.origin}\n"
+        confidence = f"\t{_cell(entry.confidence, 4)}" if rated else ""
+        yield f"{pair}\t{_cell(entry.score, 6)}\t{entry.rank}\t{entry.origin}{confidence}\n"
+
+
+def has_confidence(entries: Iterable[Entry]) -> bool:
+    """Whether any entry has a confidence."""
+    return not all(math.isnan(entry.confidence) for entry in entries)
+
+
+def _cell(value: float, digits: int) -> str:
+    return "" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _jsonl(entries: Sequence[Entry]) -> Iterator[str]:
+    rated = has_confidence(entries)
     for entry in entries:
-        yield printable_json(to_json({**entry._asdict(), "score": round(entry.score, 6)})) + "\n"
+        values = {**entry._asdict(), "score": round(entry.score, 6), "confidence": round(entry.confidence, 4)}
+        if not rated:
+            del values["confidence"]
+        yield printable_json(to_json(values)) + "\n"
 
 
 _LINES = {"tsv": tsv_lines, "jsonl": _jsonl}

@@ -24,7 +24,7 @@ def fits_tmx(entry: Entry) -> bool:
 
 
 def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[str]:
-    """The lines of the file: one translation unit per pair, with score (if any), rank and origin as properties.
+    """The lines of the file: one unit per pair, its properties rank and origin, and score and confidence if known.
 
     languages: BCP 47 codes of source and target, such as en and pt-BR; und if unknown.
     """
@@ -36,8 +36,10 @@ def tmx_lines(entries: Iterable[Entry], languages: tuple[str, str]) -> Iterator[
     )
     for entry in entries:
         score = "" if math.isnan(entry.score) else f'<prop type="x-score">{entry.score:.6f}</prop>'
+        known = not math.isnan(entry.confidence)
+        confidence = f'<prop type="x-confidence">{entry.confidence:.4f}</prop>' if known else ""
         yield (
-            f'<tu>{score}<prop type="x-rank">{entry.rank}</prop><prop type="x-origin">{entry.origin}</prop>'
+            f'<tu>{score}<prop type="x-rank">{entry.rank}</prop><prop type="x-origin">{entry.origin}</prop>{confidence}'
             f"<tuv xml:lang={source}><seg>{escape(entry.source)}</seg></tuv>"
             f"<tuv xml:lang={target}><seg>{escape(entry.target)}</seg></tuv></tu>\n"
         )
