@@ -57,7 +57,7 @@ def test_a_small_pull_waits_for_ten_steps(plain):
     still = torch.zeros(4, 4).double()
     for step in range(1, 21):
         before = game.w
-        game._step(still, 0.1)
+        game.step(still, 0.1)
         assert torch.equal(game.w, towards_orthogonal(before, 0.1) if step % 10 == 0 else before)
 
 

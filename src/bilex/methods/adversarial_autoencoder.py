@@ -107,7 +107,8 @@ class Cycle(Game):
         a = forward.draw(forward.x)
         b = a @ forward.w
         forward.deceive(a, rate)
-        backward.descend(lambda w: self.weight * (a - b @ w).abs().mean(), rate)
+        gradient = -self.weight / a.numel() * b.T @ (a - b @ backward.w).sign()  # of ρ · mean|a − b F|
+        backward.step(gradient, rate)
 
 
 def encode(rows: Tensor, c: int) -> Tensor:

@@ -85,20 +85,20 @@ class Game:
 
     def deceive(self, x: Tensor, rate: float) -> None:
         """One adversarial step of W on these words: (b, d)."""
-        self._step(x.T @ self.discriminator.map_gradient(x @ self.w), rate)
+        self.step(x.T @ self.discriminator.map_gradient(x @ self.w), rate)
 
     def descend(self, loss: Callable[[Tensor], Tensor], rate: float) -> None:
         """One step of W on any loss."""
         w = self.w.detach().requires_grad_()
         (gradient,) = torch.autograd.grad(loss(w), w)
-        self._step(gradient, rate)
+        self.step(gradient, rate)
 
     def draw(self, rows: Tensor, batches: int = 1) -> Tensor:
         """Random batches of rows, with replacement: (batches · b, d)."""
         drawn = torch.randint(len(rows), (batches * self.adversary.batch,), generator=self.generator)
         return rows[drawn.to(rows.device)]
 
-    def _step(self, gradient: Tensor, rate: float) -> None:
+    def step(self, gradient: Tensor, rate: float) -> None:
         """W ← W − rate · ∂loss/∂W, then towards orthogonality, if it is time."""
         self.w, self.steps = self.w - rate * gradient, self.steps + 1
         if self.steps % self.every == 0:
