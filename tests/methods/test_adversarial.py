@@ -79,22 +79,32 @@ def test_there_is_no_restart_once_the_pairs_agree(turned, monkeypatch):
 
 @pytest.mark.parametrize(("enough", "epochs", "kept"), [(0.4, 2, 2), (0.9, 4, 3)])
 def test_training_ends_when_the_pairs_agree(turned, monkeypatch, enough, epochs, kept):
-    """The map kept is that of the epoch whose pairs agree most. It is the unit rows of x that have to agree."""
+    """The attempt is the repaired map of the epoch whose pairs agree most."""
     x, z, _ = turned
-    told, seen = iter([0.1, 0.4, 0.6, 0.5]), []
-
-    def agreement(unit_x, unit_z, generator, *, mapped):
-        torch.testing.assert_close(unit_x, unit(x))
-        seen.append(mapped)
-        return next(told)
-
-    monkeypatch.setattr(adversarial, "mutual_agreement", agreement)
+    told, given = iter([0.1, 0.4, 0.6, 0.5]), []
+    monkeypatch.setattr(adversarial, "repair", lambda w, *_: given.append(w) or Attempt(2 * w, next(told)))
     generator, trace = torch.Generator().manual_seed(0), Trace()
     method = Adversarial(**SMALL | {"epochs": 4}, enough_agreement=enough)
-    game = Game(method.adversary, x, z, torch.eye(6), generator)
-    attempt = method.train(game, x, z, generator, trace)
-    assert len(trace.records) == len(seen) == epochs
-    torch.testing.assert_close(unit(x @ attempt.w), seen[kept - 1])
+    attempt = method.train(Game(method.adversary, x, z, torch.eye(6), generator), x, z, generator, trace)
+    assert [record["agreement"] for record in trace.records] == [0.1, 0.4, 0.6, 0.5][:epochs]
+    assert torch.equal(attempt.w, 2 * given[kept - 1])
+    assert not torch.equal(given[0], given[1])
+
+
+def test_a_map_is_repaired_by_its_own_pairs(turned):
+    """It is far off and nearly singular; the pairs of the right one agree, those of another do not."""
+    x, z, order = turned
+    right, generator = procrustes(x, z[order]), torch.Generator().manual_seed(0)
+    bent = right * torch.linspace(0.05, 1.5, 6) + 0.1 * torch.randn(6, 6, generator=generator)
+    attempt = adversarial.repair(bent, x, z, generator)
+    torch.testing.assert_close(attempt.w, right, atol=1e-4, rtol=0)
+    assert attempt.agreement > 0.9
+
+
+def test_a_map_without_pairs_has_no_agreement(turned, monkeypatch):
+    x, z, _ = turned
+    monkeypatch.setattr(adversarial, "Induction", lambda **_: Induction(threshold=9.0))
+    assert adversarial.repair(torch.eye(6), x, z, torch.Generator()).agreement == 0
 
 
 def test_a_dictionary_is_where_the_map_begins(turned, monkeypatch):
@@ -108,10 +118,13 @@ def test_a_dictionary_is_where_the_map_begins(turned, monkeypatch):
 
 
 def test_the_same_generator_gives_the_same_map(turned, same):
-    settings = {"least_agreement": 0.0}
-    one, again, other = (fit(*turned[:2], rng_seed=seed, **settings) for seed in (0, 0, 1))
+    traces = [Trace() for _ in range(3)]
+    one, again, _ = (
+        fit(*turned[:2], trace=trace, rng_seed=seed) for seed, trace in zip((0, 0, 1), traces, strict=True)
+    )
     assert same(one, again)
-    assert not same(one, other)
+    losses = [trace.records[0]["discriminator_loss"] for trace in traces]
+    assert losses[0] == losses[1] != losses[2]
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ VECMAP = {
 DEFAULTS = {
     "adversarial": {
         "normalize": (),
-        "epochs": 15,
+        "epochs": 20,
         "steps": 1000,
         "learning_rate": 0.1,
         "beta": 0.001,
@@ -95,7 +95,7 @@ DEFAULTS = {
     },
     "adversarial_autoencoder": {
         "normalize": (),
-        "epochs": 15,
+        "epochs": 20,
         "steps": 1000,
         "learning_rate": 0.1,
         "beta": 0.001,

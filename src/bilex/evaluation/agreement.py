@@ -12,17 +12,13 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
 
-def mutual_agreement(
-    x: Tensor, z: Tensor, generator: Generator, *, mapped: Tensor | None = None, max_rank: int = 4000, k: int = 10
-) -> float:
+def mutual_agreement(x: Tensor, z: Tensor, generator: Generator, *, max_rank: int = 4000, k: int = 10) -> float:
     """How much the mutual nearest neighbours among the most frequent words agree with each other (0 to 1).
 
-    x: (n, d), z: (m, d), unit rows in one space, in order of frequency. With `mapped` (n, d), unit rows of x under any
-    map,
-    the neighbours are those of `mapped`, and whether they agree is asked of x itself.
+    x: (n, d), z: (m, d), unit rows in one space, in order of frequency.
     """
-    x, z, mapped = x[:max_rank], z[:max_rank], (x if mapped is None else mapped)[:max_rank]
-    mutual = Induction(max_rank=max_rank, k=k)(mapped, z, generator).pairs
+    x, z = x[:max_rank], z[:max_rank]
+    mutual = Induction(max_rank=max_rank, k=k)(x, z, generator).pairs
     return agreement(x, z, mutual, generator, k=k) if len(mutual) > 1 else 0.0
 
 

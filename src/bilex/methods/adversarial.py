@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from bilex.training.trace import Trace
 
 
+REPAIR_WORDS, REPAIR_ROUNDS = 4000, 6
+"""Most frequent words, and rounds, of the sign of life."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Adversarial(Method):
     """A map whose words a discriminator cannot tell from those of the other language, then refined: MUSE, unsupervised.
@@ -32,10 +36,11 @@ class Adversarial(Method):
 
     Training takes off late: for thousands of steps nothing is right, and the mean cosine of the translations, by which
     the authors choose the epoch and shrink the learning rate, is flat or falls. So the rate is constant here, and the
-    sign of life is `agreement`: an orthogonal map fitted to some of the mutual nearest neighbours under W gives back
-    others of them. It rises while W itself still translates hardly any word, since one fit repairs most of W. Training
-    ends when enough pairs agree, else it goes on; then it begins again with other random numbers, and the map is
-    refined whose pairs agree most. A failure is recognised in the same way after the refinement, and refused.
+    sign of life is another: after each epoch a few rounds of Procrustes on mutual nearest neighbours of the 4,000 most
+    frequent words, from W, and then the agreement of these pairs with each other. Such rounds repair a W that itself
+    translates hardly any word. Training ends as soon as enough pairs agree, and `refinement` starts from the repaired
+    map. If they do not agree in the last epoch, training begins again with other random numbers, and in the end the map
+    is refined whose pairs agree most. A failure is recognised in the same way after the refinement, and refused.
 
     A dictionary, if there is one, is used only to initialize W, as the Procrustes map.
 
@@ -51,7 +56,7 @@ class Adversarial(Method):
     finds_pairs = True
 
     normalize: tuple[str, ...] = ()
-    epochs: int = 15
+    epochs: int = 20
     """Largest number of epochs of `steps` steps; training ends before if the pairs agree."""
     steps: int = 1000
     """Steps of the map, per epoch."""
@@ -119,14 +124,14 @@ class Adversarial(Method):
         return best.w
 
     def train(self, game: Game, x: Tensor, z: Tensor, generator: Generator, trace: Trace) -> Attempt:
-        """Train until the pairs agree. The map of the epoch whose pairs agree most."""
-        best, unit_x, unit_z = Attempt(game.w, -1.0), unit(x), unit(z)
+        """Train until the pairs agree. The repaired map of the epoch whose pairs agree most."""
+        best = Attempt(game.w, -1.0)
         for epoch in range(1, self.epochs + 1):
             loss = play_epoch(game, epoch, self.epochs, steps=self.steps, rate=self.learning_rate, trace=trace)
-            agreement = mutual_agreement(unit_x, unit_z, generator, mapped=unit(x @ game.w))
-            trace(epoch=epoch, discriminator_loss=loss, agreement=agreement)
-            best = max(best, Attempt(game.w, agreement), key=lambda attempt: attempt.agreement)
-            if agreement >= self.enough_agreement:
+            attempt = repair(game.w, x, z, generator)
+            trace(epoch=epoch, discriminator_loss=loss, agreement=attempt.agreement)
+            best = max(best, attempt, key=lambda attempt: attempt.agreement)
+            if attempt.agreement >= self.enough_agreement:
                 break
         return best
 
@@ -147,3 +152,18 @@ class Attempt(NamedTuple):
 
     w: Tensor
     agreement: float
+
+
+def repair(w: Tensor, x: Tensor, z: Tensor, generator: Generator) -> Attempt:
+    """W after rounds of Procrustes on its mutual nearest neighbours among the most frequent words.
+
+    W: (d, d) need not be orthogonal; x: (n, d), z: (m, d).
+    """
+    x, z = x[:REPAIR_WORDS], z[:REPAIR_WORDS]
+    unit_z, induction = unit(z), Induction(max_rank=REPAIR_WORDS)
+    for _ in range(REPAIR_ROUNDS):
+        pairs = induction(unit(x @ w), unit_z, generator).pairs
+        if not len(pairs):
+            return Attempt(w, 0.0)
+        w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
+    return Attempt(w, mutual_agreement(unit(x @ w), unit_z, generator, max_rank=REPAIR_WORDS))
