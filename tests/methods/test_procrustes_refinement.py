@@ -6,7 +6,7 @@ from bilex import AlignmentError, SettingsError, get_method
 from bilex.methods import procrustes_refinement
 from bilex.training.trace import Trace
 
-FAITHFUL = {"normalize": "", "keep_seed": "false", "choose": "false"}
+FAITHFUL = {"normalize": "", "keep_dictionary": "false", "choose": "false"}
 
 
 def fit(x, z, pairs, *, dev=None, trace=None, **settings):
@@ -87,7 +87,7 @@ def choosing(tables, monkeypatch, told):
     monkeypatch.setattr(procrustes_refinement, "reciprocal_ranks", ranks)
     x, z, pairs = map(torch.from_numpy, tables)
     trace, dev = Trace(), pairs[10:]
-    settings = {"keep_seed": "true", "choose": "true", "least_dev": "4", "rounds": "2"}
+    settings = {"keep_dictionary": "true", "choose": "true", "min_dev_words": "4", "rounds": "2"}
     return fit(x, z, pairs[:10], dev=dev, trace=trace, **settings), seen, trace
 
 
@@ -114,7 +114,7 @@ def test_the_dictionary_is_kept_in_all_rounds(tables, monkeypatch):
 
 def test_few_dev_words_are_learnt_at_once(tables):
     x, z, pairs = map(torch.from_numpy, tables)
-    one = fit(x, z, pairs[:10], dev=pairs[10:], choose="true", least_dev="5")
+    one = fit(x, z, pairs[:10], dev=pairs[10:], choose="true", min_dev_words="5")
     other = fit(x, z, pairs)
     assert torch.equal(one.source_matrix, other.source_matrix)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 
@@ -55,6 +55,8 @@ class Adversarial(Method):
     needs_pairs = False
     finds_pairs = True
 
+    renamed: ClassVar[dict[str, str]] = {"least_agreement": "min_agreement"}  # old name
+
     normalize: tuple[str, ...] = ()
     epochs: int = 20
     """Largest number of epochs of `steps` steps; training ends before if the pairs agree."""
@@ -73,19 +75,19 @@ class Adversarial(Method):
     refinement: ProcrustesRefinement = field(
         default_factory=lambda: ProcrustesRefinement(
             rounds=4,
-            keep_seed=False,
+            keep_dictionary=False,
             induction=Induction(max_rank=15_000, candidates=200_000, beyond=False, direction="forward"),
         )
     )
     """Refines the map. Its round 0 is fitted to the pairs of the adversarial map; with 4 more, these are the 5 of the
     paper."""
-    least_agreement: float = 0.4
+    min_agreement: float = 0.4
     """Training has failed if the agreement of the final pairs is below this (0 to 1)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "epochs", "steps", "restarts")
-        self._needs_at_least(0, "beta", "enough_agreement", "least_agreement")
+        self._needs_at_least(0, "beta", "enough_agreement", "min_agreement")
         self._needs_above_zero("learning_rate")
 
     @property
@@ -106,7 +108,7 @@ class Adversarial(Method):
         w = self.best_map(x, z, pairs, generator, trace.span(0, 0.8))
         induced = self.refinement.induction(unit(x @ w), unit(z), generator).pairs
         if not len(induced):
-            raise failure(self.name, tries=self.restarts, found=0.0, needed=self.least_agreement)
+            raise failure(self.name, tries=self.restarts, found=0.0, needed=self.min_agreement)
         return self.refinement.fit(x, z, induced, generator=generator, trace=trace.span(0.8, 1))
 
     def best_map(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> Tensor:
@@ -142,9 +144,9 @@ class Adversarial(Method):
     def check(self, mapped: Tensor, z: Tensor, generator: Generator, trace: Trace) -> None:
         """Refuse an orthogonal map whose pairs do not agree with each other.  mapped: (n, d), z: (m, d)."""
         agreement = mutual_agreement(unit(mapped), unit(z), generator)
-        trace(agreement=agreement, needed=self.least_agreement)
-        if not agreement >= self.least_agreement:
-            raise failure(self.name, tries=self.restarts, found=agreement, needed=self.least_agreement)
+        trace(agreement=agreement, needed=self.min_agreement)
+        if not agreement >= self.min_agreement:
+            raise failure(self.name, tries=self.restarts, found=agreement, needed=self.min_agreement)
 
 
 class Attempt(NamedTuple):

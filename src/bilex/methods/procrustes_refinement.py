@@ -34,7 +34,7 @@ class ProcrustesRefinement(Method):
     10,000 most frequent words, with all words as candidates. The dictionary is kept in all rounds. The round with the
     highest MRR on dev is chosen, which may be round 0, and W is fitted once more to its pairs and dev.
 
-    The paper uses the dictionary in round 0 only (`keep_seed=false`), does not normalize (`normalize=`), and the
+    The paper uses the dictionary in round 0 only (`keep_dictionary=false`), does not normalize (`normalize=`), and the
     authors' program chooses the round with the highest P@1 on its test dictionary. With `choose=false` it is the round
     whose translations of the 10,000 most frequent source words have the highest mean cosine, their criterion without a
     dictionary. This form is below its own round 0 wherever thousands of pairs are given, since the induced pairs that
@@ -50,16 +50,16 @@ class ProcrustesRefinement(Method):
     """Rounds after round 0."""
     induction: Induction = field(default_factory=lambda: Induction(max_rank=10_000, candidates=200_000, beyond=False))
     """Which pairs a round is trained on."""
-    keep_seed: bool = True
+    keep_dictionary: bool = True
     """Whether the dictionary is used in all rounds, or in round 0 only."""
     choose: bool = True
     """Whether the round is chosen on dev, else by the mean cosine, which needs no dictionary."""
-    least_dev: int = 100
+    min_dev_words: int = 100
     """With fewer dev words than this, dev is added to train, and the round is chosen by the mean cosine."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._needs_at_least(0, "rounds", "least_dev")
+        self._needs_at_least(0, "rounds", "min_dev_words")
 
     @property
     def rank_cut(self) -> int:
@@ -83,8 +83,8 @@ class ProcrustesRefinement(Method):
         **_: Any,
     ) -> LinearMapping:
         """The map of the best round; if dev has chosen it, fitted once more with dev."""
-        pairs, dev = require_dev(pairs, dev, self.least_dev if self.choose else len(x) + 1)
-        seed, unit_z, progress = pairs if self.keep_seed else pairs[:0], unit(z), trace.progress("refinement")
+        pairs, dev = require_dev(pairs, dev, self.min_dev_words if self.choose else len(x) + 1)
+        seed, unit_z, progress = pairs if self.keep_dictionary else pairs[:0], unit(z), trace.progress("refinement")
         best, neighbours, size = None, None, max(SHORTLIST_SIZE, self.induction.k)
         for number in range(self.rounds + 1):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])

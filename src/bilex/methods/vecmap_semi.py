@@ -25,17 +25,17 @@ class VecMapSemi(VecMapUnsupervised):
 
     The same as `vecmap_unsupervised`, but from a dictionary instead of similarity profiles: rounds of the orthogonal W
     that minimizes ‖XW − Z‖ over the pairs, X, Z: (p, d), and of new pairs by CSLS in both directions; then the
-    supervised VecMap on the last pairs. With `--identical` or `--numerals` instead of a dictionary, these are VecMap's
-    modes of the same names.
+    supervised VecMap on the last pairs. With words spelt alike or numerals instead of a dictionary, these are VecMap's
+    modes `identical` and `numerals`.
 
     With thousands of pairs the supervised VecMap on the dictionary alone is better than self-learning, in the authors'
     program too. So dev chooses between the two by MRR, and VecMap is fitted once more with dev: the default is not
     below `vecmap` on dev. `choose=false` is self-learning in any case, as published.
 
-    The authors' program uses the dictionary in the first round only (`keep_seed=false`). Here it stays in all rounds:
-    on words held out of train, en-fr and en-fi, from 500 pairs or all, that was better in all four cases, by 0.5 to 4
-    points of P@1 (in three of them on tables of 6,000 or 8,000 words). As in `vecmap_unsupervised`, the rounds with
-    dropout have fewer words and less patience than in the program.
+    The authors' program uses the dictionary in the first round only (`keep_dictionary=false`). Here it stays in all
+    rounds. That was better by 0.5 to 4 points of P@1 on words held out of train, in all four cases: en-fr and en-fi,
+    from 500 pairs or all (in three of them on tables of 6,000 or 8,000 words). As in `vecmap_unsupervised`, the rounds
+    with dropout have fewer words and less patience than in the program.
     """
 
     name = "vecmap_semi"
@@ -44,12 +44,12 @@ class VecMapSemi(VecMapUnsupervised):
 
     choose: bool = True
     """Whether dev chooses between self-learning and the dictionary alone."""
-    least_dev: int = 100
+    min_dev_words: int = 100
     """With fewer dev words than this, dev is added to train, and nothing is chosen."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._needs_at_least(0, "least_dev")
+        self._needs_at_least(0, "min_dev_words")
 
     @property
     def learns_dev(self) -> bool:
@@ -68,7 +68,7 @@ class VecMapSemi(VecMapUnsupervised):
         **_: Any,
     ) -> LinearMapping:
         """The supervised VecMap, on the pairs that are better on dev, and dev."""
-        pairs, dev = require_dev(pairs, dev, self.least_dev if self.choose else len(x) + 1)
+        pairs, dev = require_dev(pairs, dev, self.min_dev_words if self.choose else len(x) + 1)
         induced = self.induce(x, z, pairs, generator=generator, trace=trace)
         if dev is None:
             return VecMap().fit(x, z, induced)
