@@ -69,7 +69,7 @@ class Bliss(Method):
     """Initial learning rate of W; the adversarial loss and that of mapping back have a third of it each. In the paper
     0.1."""
     supervised_rate: float = 1.0
-    """Learning rate of the RCSLS steps, the same in all turns. In the paper 0.1 / 3."""
+    """Learning rate of the RCSLS steps, the same in all turns. In the paper 0.0333."""
     batch: int = 128
     """Pairs per turn. In the paper 32."""
     k: int = 10
