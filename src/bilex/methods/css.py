@@ -12,7 +12,7 @@ from bilex.linalg.householder import polar
 from bilex.linalg.procrustes import procrustes
 from bilex.linalg.transport import carry, import_ot
 from bilex.mapping import LinearMapping
-from bilex.methods.base import Method
+from bilex.methods.base import Method, Requirement
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
 from bilex.retrieval.csls import nearest_mean
@@ -58,6 +58,7 @@ class Css(Method):
     paper = (
         "Zhao, Wang, Wu and Zhang (2020). Semi-supervised bilingual lexicon induction with two-way interaction. EMNLP"
     )
+    requires = Requirement("ot", "POT", "transport")
     finds_pairs = True
 
     search_space: ClassVar[SearchSpace] = {
