@@ -18,7 +18,7 @@ LAYERS = [
     {"retrieval", "data"},
     {"induction", "parallel"},
     {"evaluation"},
-    {"methods", "sample"},
+    {"methods", "sample", "rerank"},
     {"run", "alignment", "frames"},
     {"fitting"},
     {"aligner"},

@@ -16,6 +16,7 @@ OPTIONS = {
     "corrections": "--corrections",
     "dev": "--dev",
     "encoding": "--encoding",
+    "expected_precision": "--expected-precision",
     "fast": "--fast",
     "fold_case": "--fold-case",
     "folder": "--folder",
@@ -23,6 +24,7 @@ OPTIONS = {
     "host": "--host",
     "max_words": "--max-words",
     "method": "--method",
+    "min_confidence": "--min-confidence",
     "mirror": "--mirror",
     "n": "-n",
     "plots=False": "--no-plots",
@@ -40,6 +42,7 @@ OPTIONS = {
     "target": "TARGET",
     "threads": "--threads",
     "train": "--train",
+    "vectors_only": "--vectors-only",
 }
 """The option for each parameter, or for a parameter with one value."""
 MENTION = re.compile(r"(?<![^\s(])`(?P<mention>(?P<name>[a-z]\w*)(?:=(?P<value>[^`]+))?)`(?!['\"\w])")

@@ -1,0 +1,102 @@
+"""The second stage, fitted: the order of the candidates, and a probability for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bilex.rerank.candidates import find_candidates
+from bilex.rerank.features import Features
+from bilex.rerank.signals import SIGNALS
+from bilex.retrieval import CSLS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bilex.rerank.calibration import Calibration
+    from bilex.rerank.candidates import Candidates
+    from bilex.rerank.evidence import Evidence
+    from bilex.rerank.ranker import LinearRanker
+    from bilex.rerank.summary import Summary
+    from bilex.retrieval import Index
+    from bilex.search.blocks import Progress
+
+RETRIEVAL = CSLS()
+"""How candidates are found."""
+WORDS = 2048
+"""Words ranked at a time, to limit memory."""
+
+
+class Ranked(NamedTuple):
+    """Candidates of q source words in their final order, (q, c) each: rows, CSLS scores, probabilities."""
+
+    targets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    confidences: NDArray[np.float64]
+    back_ranks: NDArray[np.int64]
+    """Rank of the word among the best source words of the candidate, from 0."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reranker:
+    """Which signals are used, the weights of their columns, and the calibration."""
+
+    signals: tuple[str, ...]
+    candidates: int
+    """Candidates of each word that are ranked; those below keep their place."""
+    ranker: LinearRanker
+    calibration: Calibration
+    summary: Summary
+    """How well it ranks words that were held out."""
+
+    def bind(self, evidence: Evidence) -> BoundReranker:
+        """Ready to rank: the signals fitted to one mapping and its pairs."""
+        return BoundReranker(self, Features.fit([SIGNALS[name] for name in self.signals], evidence))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundReranker:
+    """A reranker with its signals."""
+
+    reranker: Reranker
+    features: Features
+
+    def rank(
+        self,
+        index: Index,
+        rows: NDArray[np.int64],
+        n: int,
+        *,
+        first: int | None = None,
+        progress: Progress | None = None,
+    ) -> Ranked:
+        """The n best candidates of source rows (q,); with `first`, among the first words of the target table.
+
+        At least `candidates` are searched for each word. If n is larger, the others follow with probability 0.
+        """
+        count = max(self.reranker.candidates, n)
+        parts = [
+            self._rank(find_candidates(index, rows[start : start + WORDS], count, first=first, progress=progress))
+            for start in range(0, len(rows), WORDS)
+        ]
+        if not parts:
+            empty = np.empty((0, min(n, len(index.z))))
+            return Ranked(empty.astype(np.int64), empty, empty, empty.astype(np.int64))
+        return Ranked(*(np.concatenate(arrays)[:, :n] for arrays in zip(*parts, strict=True)))
+
+    def _rank(self, candidates: Candidates) -> Ranked:
+        head = candidates.head(self.reranker.candidates)
+        scores = self.reranker.ranker.scores(self.features.stacked(head)[1])
+        confidences = self.reranker.calibration.probabilities(scores, head.scores, head.sources)
+        order = np.argsort(-scores, axis=1, kind="stable")
+        rest = candidates.shape[1] - head.shape[1]
+        order = np.hstack([order, np.tile(np.arange(head.shape[1], candidates.shape[1]), (len(order), 1))])
+        confidences = np.pad(confidences, ((0, 0), (0, rest)))
+        return Ranked(
+            targets=np.take_along_axis(candidates.targets, order, axis=1),
+            scores=np.take_along_axis(candidates.scores, order, axis=1),
+            confidences=np.take_along_axis(confidences, order, axis=1),
+            back_ranks=np.take_along_axis(candidates.back_ranks, order, axis=1),
+        )
