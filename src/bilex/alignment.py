@@ -57,14 +57,23 @@ class Translation(Displayed):
     candidates: tuple[Candidate, ...]
     through: str | None
     """Where its vector came from: "table", "subwords", or None."""
+    confidences: tuple[float, ...] = ()
+    """The probability of each candidate that a dictionary lists it; empty without a second stage."""
 
     @property
     def words(self) -> list[str]:
         """The translations without their scores."""
         return [candidate.word for candidate in self.candidates]
 
+    @property
+    def figures(self) -> list[str]:
+        """The probability of each candidate if it is known, as 93 %, else its score, as texts."""
+        if self.confidences:
+            return [f"{100 * confidence:.0f} %" for confidence in self.confidences]
+        return [f"{candidate.score:.3f}" for candidate in self.candidates]
+
     def _line(self) -> str:
-        found = [f"{quote(c.word)} {c.figure}" for c in self.candidates]
+        found = [f"{quote(c.word)} {figure}" for c, figure in zip(self.candidates, self.figures, strict=True)]
         through = " (through subwords)" if self.through == "subwords" else ""
         shown = format_list(found, len(found), most=MAX_SHOWN_ROWS) or "nothing, it has no vector"
         return f"{quote(self.word)}{through} -> {shown}"
@@ -72,9 +81,9 @@ class Translation(Displayed):
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row
 
-        rated = any(c.is_rated for c in self.candidates)
-        rows = tuple(row(truncate(c.word), c.figure) for c in self.candidates)
-        return Table("translation", "Translations", ("translation", "probability" if rated else "score"), rows)
+        rows = tuple(row(truncate(c.word), figure) for c, figure in zip(self.candidates, self.figures, strict=True))
+        name = "probability" if self.confidences else "score"
+        return Table("translation", "Translations", ("translation", name), rows)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -266,16 +275,15 @@ class Alignment(Displayed):
         ranked = stage.rank(self.index(retrieval), rows, n, progress=progress)
         lists = zip(ranked.targets.tolist(), ranked.scores.tolist(), ranked.confidences.tolist(), strict=True)
         return [
-            replace(
-                translation,
-                candidates=tuple(
-                    Candidate(self.target.words[j], *figures) for j, *figures in zip(*next(lists), strict=True)
-                ),
-            )
-            if translation.through == "table"
-            else translation
+            self._rated(translation, *next(lists)) if translation.through == "table" else translation
             for translation in translations
         ]
+
+    def _rated(
+        self, translation: Translation, rows: list[int], scores: list[float], confidences: list[float]
+    ) -> Translation:
+        candidates = tuple(Candidate(self.target.words[j], score) for j, score in zip(rows, scores, strict=True))
+        return replace(translation, candidates=candidates, confidences=tuple(confidences))
 
     def _translations(
         self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None

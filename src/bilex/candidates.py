@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,21 +21,10 @@ if TYPE_CHECKING:
 
 
 class Candidate(NamedTuple):
-    """A translation or a similar word, its score, and the probability that it is right; nan if that is not known."""
+    """A translation or a similar word, and its score."""
 
     word: str
     score: float
-    confidence: float = math.nan
-
-    @property
-    def is_rated(self) -> bool:
-        """Whether the probability is known."""
-        return not math.isnan(self.confidence)
-
-    @property
-    def figure(self) -> str:
-        """The probability if it is known, as 93 %, else the score, as text."""
-        return f"{100 * self.confidence:.0f} %" if self.is_rated else f"{self.score:.3f}"
 
 
 def nearest_words(

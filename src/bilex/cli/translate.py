@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bilex.alignment import Alignment, Translation
-    from bilex.candidates import Candidate
     from bilex.entry import Entry
     from bilex.retrieval import Retrieval
     from bilex.retrieval.sides import Direction
@@ -295,18 +294,17 @@ def _prompt(alignment: Alignment, n: int, direction: Direction, retrieval: Retri
 
 
 def _print_json(translation: Translation) -> None:
+    confidences = [{"confidence": round(p, 4)} for p in translation.confidences] or [{}] * len(translation.candidates)
     options.print_json(
         {
             "word": translation.word,
             "through": translation.through,
-            "candidates": list(map(_candidate_json, translation.candidates)),
+            "candidates": [
+                {"word": c.word, "score": round(c.score, 6), **more}
+                for c, more in zip(translation.candidates, confidences, strict=True)
+            ],
         }
     )
-
-
-def _candidate_json(candidate: Candidate) -> dict[str, object]:
-    found: dict[str, object] = {"word": candidate.word, "score": round(candidate.score, 6)}
-    return {**found, "confidence": round(candidate.confidence, 4)} if candidate.is_rated else found
 
 
 def _print(translation: Translation, alignment: Alignment, direction: Direction, *, turn: str | None = None) -> None:
@@ -314,7 +312,7 @@ def _print(translation: Translation, alignment: Alignment, direction: Direction,
         options.say(about_unknown(translation.word, alignment, direction, turn=turn))
         return
     note = " (through subwords)" if translation.through == "subwords" else ""
-    found = (f"{candidate.word} {candidate.figure}" for candidate in translation.candidates)
+    found = (f"{c.word} {figure}" for c, figure in zip(translation.candidates, translation.figures, strict=True))
     standard.write(["\t".join([f"{translation.word}{note}", *found]), "\n"])
 
 
