@@ -77,6 +77,25 @@ class TestTranslate:
         assert reranked.translate(["nowhere"])[0].through is None
 
 
+class TestExplain:
+    def test_shares_give_the_order(self, reranked, alike):
+        word = alike.test.sources[0]
+        found = reranked.explain(word, 5)
+        assert [candidate for candidate, _ in found] == reranked.translate(word, 5).words
+        scores = [sum(shares.values()) for _, shares in found]
+        assert scores == sorted(scores, reverse=True)
+        assert set(found[0][1]) == set(reranked.reranker.signals)
+
+    def test_spelling_speaks_for_words_that_are_alike(self, reranked, alike):
+        word, right = next((s, t) for s, t in alike.test if s[:-1] == t[:-2])
+        shares = dict(reranked.explain(word, 20))[right]
+        assert sum(shares[name] for name in ("spelling", "transliteration", "identity")) > 1
+
+    def test_nothing_to_explain(self, reranked, alignment):
+        assert reranked.explain("nowhere") == []
+        assert alignment.explain("s1") == []
+
+
 class TestInduce:
     def test_first_translations_agree_with_translate(self, reranked, alike):
         entries = reranked.induce(given=False)

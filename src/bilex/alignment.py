@@ -305,6 +305,22 @@ class Alignment(Displayed):
             translations.append(Translation(word, candidates, through))
         return translations
 
+    def explain(self, word: str, n: int = 10) -> list[tuple[str, dict[str, float]]]:
+        """Why the second stage ranks the n best translations of a word as it does: the share of each signal.
+
+        A positive share speaks for the candidate, compared with the others. Empty without a second stage, or if the
+        word is not in the table.
+        """
+        check_positive(n=n)
+        stage, row = self.stage(), self.source.index.get(word)
+        if stage is None or row is None:
+            return []
+        rows, shares = stage.shares(self.index(), row)
+        return [
+            (self.target.words[j], {signal: float(values[place]) for signal, values in shares.items()})
+            for place, j in enumerate(rows[:n].tolist())
+        ]
+
     def induce(
         self,
         *,

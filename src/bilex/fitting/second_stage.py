@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.errors import BilexError
 from bilex.normalize import unit
 from bilex.rerank.learning import SecondStage
 from bilex.retrieval.sides import Sides
@@ -41,4 +42,7 @@ def fit_second_stage(alignment: Alignment, inputs: Inputs, settings: SecondStage
         )
         return Sides(unit(mapping.source(x)), unit(mapping.target(z)))
 
-    return (settings or SecondStage()).fit(fit, evidence(alignment), rng_seed=inputs.rng_seed)
+    try:
+        return (settings or SecondStage()).fit(fit, evidence(alignment), rng_seed=inputs.rng_seed)
+    except (BilexError, torch.linalg.LinAlgError):  # type: ignore[attr-defined]
+        return None  # a fold has too few pairs for the method

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class SecondStage:
     """Settings of the second stage."""
 
-    candidates: int = 30
+    candidates: int = 20
     """Candidates of each word that are ranked."""
     folds: int = 3
     """Parts of the dictionary; each is ranked by a mapping that was trained on the others."""

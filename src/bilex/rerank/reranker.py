@@ -86,6 +86,20 @@ class BoundReranker:
             return Ranked(empty.astype(np.int64), empty, empty, empty.astype(np.int64))
         return Ranked(*(np.concatenate(arrays)[:, :n] for arrays in zip(*parts, strict=True)))
 
+    def shares(self, index: Index, row: int) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
+        """Why the candidates of a source row are ranked as they are: their rows (c,), and shares of each signal (c,).
+
+        The shares of a candidate sum to its score, less the mean score of all. The share of a signal is less its mean
+        too: what is the same for all candidates has no effect on their order.
+        """
+        candidates = find_candidates(index, np.array([row]), self.reranker.candidates)
+        names, features = self.features.stacked(candidates)
+        columns = self.reranker.ranker.shares(features)[0]
+        signals = np.array([name.partition(".")[0] for name in names])
+        sums = {signal: columns[:, signals == signal].sum(1) for signal in self.reranker.signals}
+        order = np.argsort(-columns.sum(1), kind="stable")
+        return candidates.targets[0, order], {signal: (s - s.mean())[order] for signal, s in sums.items()}
+
     def _rank(self, candidates: Candidates) -> Ranked:
         head = candidates.head(self.reranker.candidates)
         scores = self.reranker.ranker.scores(self.features.stacked(head)[1])
