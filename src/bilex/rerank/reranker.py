@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RETRIEVAL = CSLS()
 """How candidates are found."""
-WORDS = 2048
+WORDS = 8192
 """Words ranked at a time, to limit memory."""
 
 

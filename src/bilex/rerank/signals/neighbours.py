@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
+from torch.nn.functional import embedding_bag
 
 from bilex.normalize import unit
 from bilex.rerank.signals.base import Columns, Measure, Signal
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from bilex.rerank.candidates import Candidates
     from bilex.rerank.evidence import Evidence
+    from bilex.search.lists import TopK
 
 K = 15
 """Nearest words of the dictionary."""
@@ -44,12 +46,11 @@ class Neighbours(Signal):
             sources = torch.from_numpy(candidates.sources).to(x.device)
             rows, places = (torch.from_numpy(array).to(x.device) for array in candidates.distinct)
             targets = torch.from_numpy(candidates.targets).to(x.device, torch.int32)
-            corrected, translated = forward.predict(sources)
-            back, _ = backward.predict(rows)
+            near, back_near = forward.nearest(sources), backward.nearest(rows)
             columns = {
-                "corrected": products(corrected, z, targets),
-                "translated": products(translated, z, targets),
-                "back": products(x[sources], back, places.to(torch.int32)),
+                "corrected": products(forward.corrected(sources, near), z, targets),
+                "translated": products(forward.translated(near), z, targets),
+                "back": products(x[sources], backward.corrected(rows, back_near), places.to(torch.int32)),
             }
             made = {name: column.double().cpu().numpy() for name, column in columns.items()}
             made["corrected"] = made["corrected"] - candidates.cosines
@@ -69,12 +70,22 @@ class _Known:
         self._means = sums / counts[:, None]
         self._errors = self._means - x[self._rows]
 
-    def predict(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The corrected vector, and the mean translation of the neighbours, unit rows: (q, e) each."""
-        queries = self._x[rows]
-        nearest = topk(queries, self._x[self._rows], K + 1)
+    def nearest(self, rows: Tensor) -> TopK:
+        """The nearest words of the dictionary without the word itself, and the weights of their softmax: (q, K + 1)."""
+        nearest = topk(self._x[rows], self._x[self._rows], K + 1)
         cosines = nearest.values.masked_fill(self._rows[nearest.indices] == rows[:, None], -torch.inf)
         weights = torch.softmax(cosines / TEMPERATURE, 1)
-        weights = torch.nan_to_num(weights)  # the word itself may be the only one of the dictionary
-        error, mean = ((weights[:, None] @ values[nearest.indices])[:, 0] for values in (self._errors, self._means))
-        return unit(queries + error), unit(mean)
+        return nearest._replace(values=torch.nan_to_num(weights))  # the dictionary may have no other word
+
+    def corrected(self, rows: Tensor, nearest: TopK) -> Tensor:
+        """The rows with the mean error of their neighbours, unit rows: (q, e)."""
+        return unit(self._x[rows] + _weighted(self._errors, nearest))
+
+    def translated(self, nearest: TopK) -> Tensor:
+        """The mean translation of the neighbours, unit rows: (q, e)."""
+        return unit(_weighted(self._means, nearest))
+
+
+def _weighted(values: Tensor, nearest: TopK) -> Tensor:
+    """Σ wᵢ vᵢ over the neighbours i, without a copy of their rows: (q, e).  values: (s, e)."""
+    return embedding_bag(nearest.indices, values, per_sample_weights=nearest.values.to(values), mode="sum")
