@@ -21,13 +21,15 @@ class Calibration:
     """p(c) = sigmoid(β₀ + Σⱼ βⱼ aⱼ(c)), a logistic regression on five inputs of each candidate.
 
     They are the score s(c), its distance to the best other candidate, log softmax s(c), CSLS, and log(1 + row of the
-    word). Probabilities of a word need not sum to 1: it may have several translations, or none.
+    word). The best candidate of a word and the others have regressions of their own: frequent words have more
+    translations, but their first one is not more often right. Probabilities of a word need not sum to 1: it may have
+    several translations, or none.
 
     Platt (1999). Probabilistic outputs for support vector machines. Advances in large margin classifiers.
     """
 
     weights: NDArray[np.float64]
-    """β of the standardized inputs, β₀ last: (6,)."""
+    """β of the standardized inputs, β₀ last, for the best candidate and for the others: (2, 6)."""
     means: NDArray[np.float64]
     deviations: NDArray[np.float64]
 
@@ -43,15 +45,24 @@ class Calibration:
         inputs = _inputs(scores, csls, sources)
         means, deviations = inputs.mean(0), np.maximum(inputs.std(0), 1e-9)
         standardized = np.column_stack([(inputs - means) / deviations, np.ones(len(inputs))])
-        return cls(_logistic_regression(standardized, gold.reshape(-1)), means, deviations)
+        is_best, right = _is_best(scores), gold.reshape(-1)
+        parts = (_logistic_regression(standardized[part], right[part]) for part in (is_best, ~is_best))
+        return cls(np.stack(list(parts)), means, deviations)
 
     def probabilities(
         self, scores: NDArray[np.float64], csls: NDArray[np.float64], sources: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """(q, c)."""
         standardized = (_inputs(scores, csls, sources) - self.means) / self.deviations
-        probabilities: NDArray[np.float64] = expit(standardized @ self.weights[:-1] + self.weights[-1])
+        best, others = (standardized @ weights[:-1] + weights[-1] for weights in self.weights)
+        probabilities: NDArray[np.float64] = expit(np.where(_is_best(scores), best, others))
         return probabilities.reshape(scores.shape)
+
+
+def _is_best(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a candidate has the highest score of its word, line after line: (q c,)."""
+    is_best: NDArray[np.bool_] = np.arange(scores.shape[1]) == scores.argmax(1)[:, None]
+    return is_best.reshape(-1)
 
 
 def _inputs(scores: NDArray[np.float64], csls: NDArray[np.float64], sources: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -72,7 +72,7 @@ def read(found: dict[str, Any] | None, folder: Path) -> Reranker | None:
 
 def _forms(columns: int) -> dict[str, ArrayForm]:
     inputs = len(INPUTS)
-    calibration = {"weights": inputs + 1, "means": inputs, "deviations": inputs}
+    calibration = {"weights": (2, inputs + 1), "means": (inputs,), "deviations": (inputs,)}
     return {f"ranker.{name}": ArrayForm((columns,)) for name in RANKER} | {
-        f"calibration.{name}": ArrayForm((size,)) for name, size in calibration.items()
+        f"calibration.{name}": ArrayForm(shape) for name, shape in calibration.items()
     }
