@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+# The data of tests are small: a second process helps, and a second thread does not.
+JOBS ?= 2
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist worksteal
 
 # What needs less than two minutes in all on one core. Tests of commands, methods, benchmarks and the web page take longer.
 FAST := $(addprefix tests/,data evaluation fitting induction io linalg page report retrieval run search settings storage text training \
@@ -18,12 +21,12 @@ test: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 fast: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(FAST)
+	$(PYTEST) $(FAST)
 
 docs: .venv/test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site

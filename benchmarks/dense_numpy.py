@@ -75,7 +75,7 @@ class Problem(NamedTuple):
         """Words, probability and number of rounds of the stages of that."""
         trace = Trace()
         self.induce(trace)
-        return [(r["words"], r["keep"], r["rounds"]) for r in trace.records if "rounds" in r]
+        return [(r["words"], r["keep_probability"], r["rounds"]) for r in trace.records if "rounds" in r]
 
     def rounds(self, pairs: torch.Tensor, number: int) -> torch.Tensor:
         """Ours: rounds as in the beginning of the published schedule, from these pairs."""

@@ -54,6 +54,14 @@ def _without_skip(report):
 
 
 @pytest.fixture(autouse=True, scope="session")
+def no_timing_of_the_processor():
+    """Choose low precision by what the processor has, not by how fast it is at the moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bilex.search.speedup.speedup", lambda kind: {"Int8": 4.0, "Bfloat16": 2.0}[kind.__name__])
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def no_waiting_for_the_disk():
     """Make fsync do nothing. No test needs data to survive a power failure."""
     with pytest.MonkeyPatch.context() as patch:

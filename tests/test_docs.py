@@ -1,4 +1,3 @@
-import importlib.util
 import re
 import subprocess
 import sys
@@ -7,18 +6,11 @@ from pathlib import Path
 import pytest
 
 import bilex
+import update_doc_outputs
 from bilex import all_methods
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOL = ROOT / "tools" / "update_doc_outputs.py"
-
-
-@pytest.fixture(scope="module")
-def tool():
-    spec = importlib.util.spec_from_file_location("update_doc_outputs", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+TOOL = Path(update_doc_outputs.__file__)
 
 
 def test_examples_print_what_the_documents_say():
@@ -51,6 +43,15 @@ def test_every_method_is_listed_where_it_belongs():
         assert sorted(listed) == expected
 
 
+def test_the_readme_counts_and_lists_all_methods():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"`(\w+)`", text.partition("methods:\n\n")[2].partition("\n\n")[0])
+    wrong = sorted({*listed} ^ {*all_methods()})
+    assert not wrong, f"README.md, in the list of methods: add or remove {wrong}"
+    counts = {int(count) for count in re.findall(r"(\d+) methods", text)}
+    assert counts == {len(all_methods())}, f"README.md says that there are {counts} methods"
+
+
 def test_links_between_documents_lead_somewhere():
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         text = page.read_text(encoding="utf-8")
@@ -71,10 +72,10 @@ def test_links_between_documents_lead_somewhere():
         ("chat 0.177", "chien 0.177", False),
     ],
 )
-def test_numbers_may_differ_a_little_and_words_may_not(tool, written, printed, same):
-    assert tool.agree(written, printed) is same
+def test_numbers_may_differ_a_little_and_words_may_not(written, printed, same):
+    assert update_doc_outputs.agree(written, printed) is same
 
 
-def test_a_changed_output_is_put_in_its_place(tool):
+def test_a_changed_output_is_put_in_its_place():
     text = '```console\n$ echo one\none\n\n$ echo two\nzwei\n```\n\n```python\nprint("x")\n```\n\n```text\ny\n```\n'
-    assert tool.run_document(text) == text.replace("zwei", "two").replace("y\n```", "x\n```")
+    assert update_doc_outputs.run_document(text) == text.replace("zwei", "two").replace("y\n```", "x\n```")

@@ -41,13 +41,14 @@ def test_towers_in_training(made, activation, kind):
     assert is_like(one.matrix(), made, D, D)
     assert is_like(one.mapped(), made, 50, D)
     some = torch.empty(7, dtype=torch.long, device="meta")
-    assert is_like(one.project(one.adapted(some)), made, 7, D)
+    assert is_like(one.map_few(some), made, 7, D)
+    assert is_like(one.cosines(made(3, D), some, one.context), made, 3, 7)
 
 
 def test_gradients_of_all_losses(made):
     parameters = [made(D, D).requires_grad_() for _ in range(2)]
     one = side(made, adapter=parameters[0], projection=parameters[1])
-    x = one.project(one.adapted(torch.arange(8, device="meta")))
+    x = one.map_few(torch.arange(8, device="meta"))
     scores = x @ made(20, D).T
     losses = [
         ranking_loss(scores[:, 0], scores[:, 1:], made(8, 19), made(8)),

@@ -1,26 +1,16 @@
 """The figure everything is measured against: Procrustes on the open English-French data."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
 from bilex import align
-
-SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "open_directions.py"
+from open_directions import DIRECTIONS, missing_data_reason
 
 
 @pytest.fixture(scope="module")
 def directions():
-    spec = importlib.util.spec_from_file_location("open_directions", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclass looks there
-    spec.loader.exec_module(module)
-    del sys.modules[spec.name]
-    if not (module.SHARED / "data" / "unpack.py").is_file():
-        pytest.skip(f"no data at {module.SHARED}: set BILEX_SHARED (default: `shared` beside the checkout)")
-    return module.DIRECTIONS
+    if reason := missing_data_reason():
+        pytest.skip(reason)
+    return DIRECTIONS
 
 
 def test_procrustes_on_english_french(directions):

@@ -1,22 +1,9 @@
-import importlib.util
-from pathlib import Path
-
-import pytest
-
-TOOL = Path(__file__).resolve().parents[1] / "tools" / "update_result_docs.py"
+import update_result_docs
 
 
-@pytest.fixture(scope="module")
-def tool():
-    spec = importlib.util.spec_from_file_location("update_result_docs", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_tables_are_those_of_the_results(tool):
-    assert sum("<!-- end -->" in page.read_text(encoding="utf-8") for page in tool.pages()) > 0
-    for page in tool.pages():
+def test_the_tables_are_those_of_the_results():
+    assert sum("<!-- end -->" in page.read_text(encoding="utf-8") for page in update_result_docs.pages()) > 0
+    for page in update_result_docs.pages():
         text = page.read_text(encoding="utf-8")
-        assert text.count("<!-- end -->") == len(tool.MARKED.findall(text)), page.name
-        assert text == tool.updated(text), f"{page.name}: run: python tools/update_result_docs.py"
+        assert text.count("<!-- end -->") == len(update_result_docs.MARKED.findall(text)), page.name
+        assert text == update_result_docs.updated(text), f"{page.name}: run: python tools/update_result_docs.py"

@@ -1,4 +1,3 @@
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -6,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import make_sample
 from bilex import sample
 from bilex.errors import SettingsError
 from bilex.storage.files import sha256
@@ -14,14 +14,6 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(sample.__file__).parent / "data"
 # `python tools/make_sample.py --measure`
 DEV_P_AT_1 = {"fr": 70.2, "fi": 55.1}
-
-
-@pytest.fixture(scope="module")
-def tool():
-    spec = importlib.util.spec_from_file_location("make_sample", ROOT / "tools" / "make_sample.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module", params=sample.pairs())
@@ -75,15 +67,15 @@ def test_does_not_wait_for_torch():
 
 
 @pytest.mark.parametrize("language", DEV_P_AT_1)
-def test_the_stated_precision(tool, language):
-    assert tool.measure(DATA, language) == pytest.approx(DEV_P_AT_1[language], abs=0.6)
+def test_the_stated_precision(language):
+    assert make_sample.measure(DATA, language) == pytest.approx(DEV_P_AT_1[language], abs=0.6)
 
 
-def test_the_tool_gives_the_bundled_bytes(tool, tmp_path):
-    if not (tool.SHARED / "data" / "unpack.py").is_file():
+def test_the_tool_gives_the_bundled_bytes(tmp_path):
+    if not (make_sample.SHARED / "data" / "unpack.py").is_file():
         pytest.skip(
             "the tables it is cut from are not here: set BILEX_SHARED (default: `shared` beside the repository)"
         )
-    tool.make(tmp_path)
+    make_sample.make(tmp_path)
     made, bundled = ({path.name: sha256(path) for path in folder.iterdir()} for folder in (tmp_path, DATA))
     assert made == bundled

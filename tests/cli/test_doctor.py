@@ -1,7 +1,7 @@
 import pytest
 
 from bilex.cli import installation as doctor
-from bilex.search import bfloat16, int8
+from bilex.search import bfloat16, int8, speedup
 
 
 def test_for_people(bilex):
@@ -19,12 +19,25 @@ def test_json(bilex):
     assert found["threads"]["torch"] >= 1
 
 
-@pytest.mark.parametrize("fast", [[], ["int8"], ["bfloat16"], ["int8", "bfloat16"]])
-def test_what_the_processor_is_fast_with(bilex, monkeypatch, fast):
-    monkeypatch.setattr(int8, "is_native", lambda: "int8" in fast)
-    monkeypatch.setattr(bfloat16, "is_native", lambda: "bfloat16" in fast)
-    assert bilex("doctor", "--json").json["processors"]["fast_with"] == fast
-    assert ("fast with " + " and ".join(fast) in bilex("doctor").out) is bool(fast)
+@pytest.mark.parametrize(
+    ("timed", "fast"),
+    [
+        ({}, []),
+        ({"int8": 0.9}, []),
+        ({"int8": 2.0}, ["int8"]),
+        ({"int8": 1.0, "bfloat16": 2.0}, ["bfloat16"]),
+        ({"int8": 3.5, "bfloat16": 2.0}, ["int8", "bfloat16"]),
+    ],
+)
+def test_what_the_processor_is_fast_with(bilex, monkeypatch, timed, fast):
+    monkeypatch.setattr(int8, "is_native", lambda: "int8" in timed)
+    monkeypatch.setattr(bfloat16, "is_native", lambda: "bfloat16" in timed)
+    monkeypatch.setattr(speedup, "speedup", lambda kind: timed[kind.__name__.lower()])
+    found = bilex("doctor", "--json").json["processors"]
+    assert (found["fast_with"], found["speedup"]) == (fast, timed)
+    shown = bilex("doctor").out
+    assert ("fast with " + " and ".join(fast) in shown) is bool(fast)
+    assert all(f"{name} {times:.1f} times" in shown for name, times in timed.items())
 
 
 @pytest.mark.parametrize(("limit", "told"), [(None, None), (2_560_000_000, 2.6)])

@@ -136,6 +136,18 @@ class TestCheckpoint:
             pytest.fail("worked")
         assert (places[1] / CHECKPOINT).is_file()
 
+    def test_that_of_another_version_is_refused(self, places, world):
+        """Between the versions, settings of the method and of its base were renamed."""
+        given = collect(*world[:3], method="rapo_semi")
+        with pytest.raises(ZeroDivisionError):
+            fail(places, given, ZeroDivisionError, epoch=1)
+        file = places[1] / INPUTS
+        file.write_text(file.read_text().replace('"min_share"', '"least_share"').replace('"warm_start"', '"go_on"'))
+        names = r"go_on, least_share, min_share, \.\.\."
+        said = rf"by another version of bilex, whose rapo_semi has other settings \({names}\); choose another folder"
+        with pytest.raises(AlignmentError, match=said), keep(places, given, resume=True):
+            pytest.fail("worked")
+
     @pytest.mark.parametrize(
         ("values", "said"),
         [

@@ -129,7 +129,7 @@ class Waits(list):
     def __init__(self):
         super().__init__()
         self.told = []
-        self.session = Session(timeout=5, wait=self.append, tell=self.told.append)
+        self.session = Session(timeout=60, wait=self.append, tell=self.told.append)
 
 
 @pytest.fixture

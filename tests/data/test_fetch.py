@@ -343,7 +343,7 @@ def test_the_file_is_one_that_was_served_or_none(running_site, act, acts, max_wo
     running_site.acts += [act(**more) for more in acts]
     items = get_collection("muse").items(["en"], whole=max_words is None, max_words=max_words)
     good = {body if max_words is None else head_of(body, max_words) for body in VERSIONS}
-    session = Session(timeout=5, tries=2, wait=lambda _: None)
+    session = Session(timeout=60, tries=2, wait=lambda _: None)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("no_proxy", "*")
         path = Path(folder) / "muse" / "wiki.en.vec"

@@ -4,7 +4,7 @@ from bilex.errors import AlignmentError, SettingsError
 from bilex.fitting.default import check_settings, choose
 from bilex.methods.rapo.rapo_semi import RapoSemi
 
-FEW = RapoSemi.few
+FEW = RapoSemi.enlarge_below
 
 CHOICES = [
     pytest.param({"source_words": FEW}, "rapo", f"the dictionary has {FEW:,} source words with vectors", id="full"),

@@ -84,7 +84,7 @@ class TestWordsThatWereChosenWith:
         assert found.held_out.p_at_1 == found.evaluate(world.test).scores.p_at_1
 
     def test_a_method_of_rounds_says_it_too(self, world):
-        settings = {"rounds": 1, "base": "procrustes", "least_dev": 3}
+        settings = {"rounds": 1, "base": "procrustes", "min_dev_words": 3}
         found = align(*world[:3], method="self_learning", **settings)
         assert found.held_out.way == "before they were learnt"
         assert found.held_out.words == 8

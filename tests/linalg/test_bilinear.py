@@ -2,10 +2,7 @@ import pytest
 import torch
 
 from bilex.linalg.bilinear import bilinear
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 def problem(n=20, m=15, d=4, e=3, p=25):

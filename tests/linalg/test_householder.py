@@ -2,10 +2,7 @@ import pytest
 import torch
 
 from bilex.linalg.householder import compose, decompose, polar, reflect
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 def orthogonal(d, determinant, rng_seed=0):

@@ -2,10 +2,7 @@ import pytest
 import torch
 
 from bilex.linalg.least_squares import evenly_spread, least_squares
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1e-3, 5.0])

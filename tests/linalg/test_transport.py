@@ -8,12 +8,9 @@ import torch
 
 from bilex.errors import AlignmentError, MissingExtraError
 from bilex.linalg.transport import OTHER_BACKENDS, carry, import_ot
+from random_tensors import normal
 
 pytest.importorskip("ot")
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
 
 
 def slow_plan(kernel, rounds):

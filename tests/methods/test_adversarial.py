@@ -78,7 +78,7 @@ def test_a_dictionary_is_where_the_map_begins(turned, monkeypatch):
 
 
 def test_the_same_generator_gives_the_same_map(turned, same):
-    settings = {"least_agreement": 0.0}
+    settings = {"min_agreement": 0.0}
     one, again, other = (fit(*turned[:2], rng_seed=seed, **settings) for seed in (0, 0, 1))
     assert same(one, again)
     assert not same(one, other)

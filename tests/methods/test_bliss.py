@@ -8,12 +8,9 @@ from bilex.methods.bliss import Bliss, Turns
 from bilex.normalize import unit
 from bilex.training.adversarial import Adversary
 from bilex.training.trace import Trace
+from random_tensors import generator
 
 SMALL = Adversary(hidden=8, dropout=0.1, smoothing=0.1, turns=2, batch=6)
-
-
-def generator(rng_seed=0):
-    return torch.Generator().manual_seed(rng_seed)
 
 
 def fit(given, *, trace=None, **settings):

@@ -7,10 +7,7 @@ from bilex.linalg.whitening import whitener
 from bilex.methods.cca import CCA
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 @pytest.fixture

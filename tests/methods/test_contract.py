@@ -67,12 +67,12 @@ RELAXED: dict[str, Relaxed] = {
     ),
     # Words that lie in all directions alike are nothing for a discriminator to go by; from pairs they start right.
     "adversarial": Relaxed(
-        settings={"epochs": "1", "steps": "3", "restarts": "1", "adversary.hidden": "16", "least_agreement": "0"},
+        settings={"epochs": "1", "steps": "3", "restarts": "1", "adversary.hidden": "16", "min_agreement": "0"},
         python_only=frozenset({"adversary", "refinement"}),
         unsupervised=0.0,
     ),
     "adversarial_autoencoder": Relaxed(
-        settings={"epochs": "1", "steps": "3", "restarts": "1", "adversary.hidden": "16", "least_agreement": "0"},
+        settings={"epochs": "1", "steps": "3", "restarts": "1", "adversary.hidden": "16", "min_agreement": "0"},
         python_only=frozenset({"adversary", "refinement"}),
     ),
     # Its map is that of RCSLS, or may be.

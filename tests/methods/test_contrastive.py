@@ -7,10 +7,7 @@ from bilex.methods.contrastive import Contrastive, log_sum
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
 from bilex.training.trace import Trace
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
+from random_tensors import generator
 
 
 def normal(*shape):
@@ -105,7 +102,7 @@ def test_log_sum_and_its_gradient():
 def test_induced_pairs_are_the_best_of_each_direction(uneven):
     x, z, pairs = uneven
     x, z = unit(x), unit(z)
-    induced = Contrastive(most=25, k=3).induce(x, z, pairs[:10], generator())
+    induced = Contrastive(max_pairs=25, k=3).induce(x, z, pairs[:10], generator())
     s = x @ z.T
     csls = 2 * s - s.topk(3, dim=1).values.mean(1)[:, None] - s.topk(3, dim=0).values.mean(0)
     forward = sorted(((csls[i].max().item(), i, csls[i].argmax().item()) for i in range(60)), reverse=True)[:25]
@@ -116,7 +113,7 @@ def test_induced_pairs_are_the_best_of_each_direction(uneven):
 
 def test_rounds(given):
     x, z, train, _ = given
-    method, trace = Contrastive(rounds=2, steps=2, most=100), Trace()
+    method, trace = Contrastive(rounds=2, steps=2, max_pairs=100), Trace()
     mapping = method.fit(x, z, train, generator=generator(), trace=trace)
     first, _ = method.descend(VecMap().fit(x, z, train), x, z, train, Trace())
     induced = method.induce(unit(first.source(x)), unit(first.target(z)), train, generator())
@@ -124,7 +121,7 @@ def test_rounds(given):
     assert torch.equal(mapping.source_matrix, second.source_matrix)
     assert [record["pairs"] for record in trace.records] == [len(train), len(train) + len(induced)]
     assert all(record["last_loss"] < record["first_loss"] for record in trace.records)
-    also = Contrastive(rounds=2, steps=2, most=100, train_induced=True)
+    also = Contrastive(rounds=2, steps=2, max_pairs=100, train_induced=True)
     assert not torch.equal(
         also.fit(x, z, train, generator=generator(), trace=Trace()).source_matrix, mapping.source_matrix
     )
@@ -145,7 +142,7 @@ def test_inputs_and_start_are_left_as_they_are(several):
         {"steps": 0},
         {"negatives": 0},
         {"refresh": 0},
-        {"most": 0},
+        {"max_pairs": 0},
         {"clip": 0.0},
         {"temperature": -1.0},
         {"learning_rate": float("nan")},

@@ -10,16 +10,9 @@ from bilex.linalg.procrustes import procrustes
 from bilex.methods.css import Css
 from bilex.normalize import unit
 from bilex.training.trace import Trace
+from random_tensors import generator, normal
 
 pytest.importorskip("ot")
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
 
 
 def slow_descent(q, x, z, pairs, *, k, rate, steps):

@@ -7,10 +7,7 @@ from bilex.linalg.procrustes import procrustes
 from bilex.methods.geomm import GeoMM
 from bilex.normalize import unit
 from bilex.training.trace import Trace
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ PENALTY = 10.0
 
 def fit(given, *, dev=True, trace=None, **settings):
     x, z, train, held_out = given
-    return get_method("geomm_semi", {"base.penalty": str(PENALTY), "least_dev": "1", **settings}).fit(
+    return get_method("geomm_semi", {"base.penalty": str(PENALTY), "min_dev_words": "1", **settings}).fit(
         x,
         z,
         train[:40],

@@ -8,12 +8,9 @@ from bilex.induction.confidence import isin_pairs
 from bilex.methods.graph_cliques import GraphCliques
 from bilex.normalize import unit
 from bilex.training.trace import Trace
+from random_tensors import generator
 
 pytest.importorskip("networkx")
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
 
 
 @pytest.fixture(scope="module")
@@ -57,21 +54,24 @@ def test_ends_with_the_right_map(grouped):
     assert torch.equal(best, right[:, 1])
 
 
-@pytest.mark.parametrize("keep_seed", [True, False])
-def test_whether_a_dictionary_that_is_given_stays(grouped, keep_seed):
+@pytest.mark.parametrize("keep_dictionary", [True, False])
+def test_whether_a_dictionary_that_is_given_stays(grouped, keep_dictionary):
     x, z, right = grouped
     wrong = torch.stack([right[:5, 0], right[5:10, 1]], 1)
-    method = GraphCliques(degree=4, keep_seed=keep_seed)
-    assert bool(isin_pairs(wrong, method.induce(x, z, wrong, generator=generator(), trace=Trace())).any()) == keep_seed
+    method = GraphCliques(degree=4, keep_dictionary=keep_dictionary)
+    assert (
+        bool(isin_pairs(wrong, method.induce(x, z, wrong, generator=generator(), trace=Trace())).any())
+        == keep_dictionary
+    )
 
 
 def test_failure_is_that_of_this_method(grouped):
     x, _, right = grouped
     noise = unit(torch.randn(200, 16, generator=generator()))
     with pytest.raises(AlignmentError, match="graph_cliques has failed, tried 1 times"):
-        GraphCliques(tries=1, least_agreement=0.9).fit(x, noise, right[:0], generator=generator(), trace=Trace())
+        GraphCliques(tries=1, min_agreement=0.9).fit(x, noise, right[:0], generator=generator(), trace=Trace())
     with pytest.raises(AlignmentError, match="graph_cliques has failed: one language has 0 cliques of 30 words"):
-        GraphCliques(least=30).fit(x, noise, right[:0], generator=generator(), trace=Trace())
+        GraphCliques(min_size=30).fit(x, noise, right[:0], generator=generator(), trace=Trace())
 
 
 def test_without_networkx_the_extra_is_named_before_any_work(grouped, monkeypatch):
@@ -90,7 +90,7 @@ def test_from_the_command_line(exact):
     assert align(exact.source, exact.target, method=method).evaluate(exact.test).scores.p_at_1 == 100
 
 
-@pytest.mark.parametrize("setting", ["words=0", "neighbours=0", "degree=0.0", "least=2", "cliques=0", "tries=0"])
+@pytest.mark.parametrize("setting", ["words=0", "neighbours=0", "degree=0.0", "min_size=2", "cliques=0", "tries=0"])
 def test_bad_settings_are_refused(setting):
     with pytest.raises(SettingsError, match=f"graph_cliques: {setting}; needed"):
         get_method("graph_cliques", dict([setting.split("=")]))

@@ -1,10 +1,7 @@
 import torch
 
 from bilex.methods.least_squares import LeastSquares
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 def test_finds_a_linear_map():

@@ -7,12 +7,9 @@ from bilex.methods.lnmap import Autoencoder, LNMap, LNMapMapping, descend
 from bilex.normalize import unit
 from bilex.training.network import Network
 from bilex.training.trace import Trace
+from random_tensors import generator
 
 SMALL = {"hidden": 32, "code": 16, "mapper_hidden": 20, "samples": 640, "autoencoder_epochs": 4, "epochs": 5}
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
 
 
 def fit(given, trace=None, **settings):

@@ -7,14 +7,11 @@ from bilex.linalg.procrustes import procrustes
 from bilex.methods.pss import Pss
 from bilex.normalize import unit
 from bilex.training.trace import Trace
+from random_tensors import generator
 
 pytest.importorskip("ot")
 
 METHOD = Pss(epochs=3, steps=2, samples=2, sample=30, learning_rate=0.5)
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
 
 
 def two_maps(x, z, pairs):

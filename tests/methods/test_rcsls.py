@@ -11,10 +11,7 @@ from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
 from bilex.search.topk import topk
 from bilex.training.trace import Trace
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 @pytest.fixture

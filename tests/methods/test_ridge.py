@@ -5,10 +5,7 @@ from bilex import SettingsError
 from bilex.methods.least_squares import LeastSquares
 from bilex.methods.ridge import Ridge
 from bilex.normalize import unit
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 @pytest.fixture

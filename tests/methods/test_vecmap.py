@@ -6,10 +6,7 @@ from bilex import align, get_method
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.vecmap import VecMap
 from bilex.normalize import unit
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 @pytest.fixture

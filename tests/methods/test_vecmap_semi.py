@@ -12,21 +12,21 @@ def induced(given, name, **settings):
     """From forty right pairs and a wrong one."""
     x, z, train, _ = given
     seed = torch.cat([train[:40], torch.tensor([[150, int(train[0, 1])]])])
-    method = get_method(name, {"least_agreement": "0", **settings})
+    method = get_method(name, {"min_agreement": "0", **settings})
     return seed, method.induce(x, z, seed, generator=torch.Generator().manual_seed(0), trace=Trace())
 
 
-@pytest.mark.parametrize("keep_seed", [True, False])
-def test_whether_the_dictionary_stays(given, keep_seed):
-    seed, pairs = induced(given, "vecmap_semi", keep_seed=str(keep_seed))
-    assert bool(isin_pairs(seed, pairs).all()) == keep_seed
+@pytest.mark.parametrize("keep_dictionary", [True, False])
+def test_whether_the_dictionary_stays(given, keep_dictionary):
+    seed, pairs = induced(given, "vecmap_semi", keep_dictionary=str(keep_dictionary))
+    assert bool(isin_pairs(seed, pairs).all()) == keep_dictionary
     assert len(pairs) > 160
-    if not keep_seed:
+    if not keep_dictionary:
         assert bool(isin_pairs(seed[:40], pairs).double().mean() > 0.5), "most is found again"
 
 
 def test_is_the_unsupervised_one_given_a_dictionary(given):
-    seed, pairs = induced(given, "vecmap_semi", keep_seed="true")
+    seed, pairs = induced(given, "vecmap_semi", keep_dictionary="true")
     assert torch.equal(pairs, induced(given, "vecmap_unsupervised")[1])
     assert bool(isin_pairs(seed, pairs).all())
 

@@ -9,7 +9,7 @@ def test_a_dictionary_may_have_words_of_any_rank(exact):
     """Some of its words are rarer than those that chance is played among."""
     rare = exact.test
     assert any(int(word[1:]) >= 140 for pair in rare for word in pair)
-    method = get_method("vecmap_unsupervised", {"first": "140"})
+    method = get_method("vecmap_unsupervised", {"dropout_max_rank": "140"})
     made = align(exact.source, exact.target, rare, method=method)
     assert made.evaluate(exact.train).scores.p_at_1 == 100
 
@@ -18,7 +18,7 @@ def test_tables_in_no_order_are_known_by_the_second_try(exact):
     order = np.random.default_rng(0).permutation(len(exact.target))
     shuffled = EmbeddingTable([exact.target.words[i] for i in order], exact.target.rows[order])
     trace = Trace()
-    method = get_method("vecmap_unsupervised", {"least_agreement": "0.9"})  # of few dimensions any pairs agree a little
+    method = get_method("vecmap_unsupervised", {"min_agreement": "0.9"})  # of few dimensions any pairs agree a little
     made = align(exact.source, shuffled, method=method, trace=trace)
     assert made.evaluate(exact.test).scores.p_at_1 == 100
     first, second = (record["agreement"] for record in trace.records if "agreement" in record)
@@ -41,7 +41,7 @@ def test_tables_that_have_nothing_to_do_with_each_other_are_refused():
     assert trace.records[-2]["pairs"] == 1000
 
 
-@pytest.mark.parametrize("name", ["first", "max_rank", "patience", "rounds", "tries", "k"])
+@pytest.mark.parametrize("name", ["dropout_max_rank", "max_rank", "patience", "rounds", "tries", "k"])
 def test_bad_settings_are_refused(name):
     with pytest.raises(SettingsError, match=f"{name}=0; needed at least 1"):
         get_method("vecmap_unsupervised", {name: "0"})

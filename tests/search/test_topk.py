@@ -138,7 +138,7 @@ def test_a_warm_start_changes_nothing(search, n, kind):
 @pytest.mark.parametrize("n", [1, 10, 34, 200, 416])
 def test_the_largest_are_in_the_groups_with_the_largest_maxima(n, turned, dtype):
     scores = normal(416, 30).to(dtype).T if turned else normal(30, 416).to(dtype)
-    found = lists._largest_of_block(scores, n)
+    found = lists.largest_of_block(scores, n)
     assert torch.equal(found.values.sort(1, descending=True).values, scores.sort(1, descending=True).values[:, :n])
     assert torch.equal(found.values, scores.gather(1, found.indices))
     assert all(len(set(row)) == n for row in found.indices.tolist())

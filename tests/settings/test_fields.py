@@ -166,8 +166,8 @@ def test_a_union_says_all_that_would_do():
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-Infinity", "1e999", float("nan"), float("inf")])
 def test_numbers_are_finite(text):
-    with pytest.raises(SettingsError, match=r"keep=.*: needed a finite number"):
-        get_method("vecmap_unsupervised", {"keep": text})
+    with pytest.raises(SettingsError, match=r"keep_probability=.*: needed a finite number"):
+        get_method("vecmap_unsupervised", {"keep_probability": text})
 
 
 @dataclass(frozen=True)

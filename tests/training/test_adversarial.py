@@ -8,14 +8,7 @@ from bilex.errors import SettingsError
 from bilex.training import adversarial
 from bilex.training.adversarial import Adversary, Discriminator, Game, Selection, play, towards_orthogonal
 from bilex.training.trace import Trace
-
-
-def generator(rng_seed=0):
-    return torch.Generator().manual_seed(rng_seed)
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=generator(rng_seed), dtype=torch.float64)
+from random_tensors import generator, normal
 
 
 def network(discriminator):

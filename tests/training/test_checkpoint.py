@@ -8,7 +8,7 @@ import torch
 
 from bilex.errors import CheckpointError
 from bilex.storage.array_file import write_arrays
-from bilex.training.checkpoint import CHECKPOINT, Checkpoint
+from bilex.training.checkpoint import CHECKPOINT, FORMAT, Checkpoint
 from bilex.training.trace import Trace
 
 
@@ -54,8 +54,24 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
     ],
 )
 def test_notes_of_a_checkpoint_that_are_none(tmp_path, notes):
-    write_arrays(tmp_path / CHECKPOINT, {"w": torch.zeros(1)}, notes)
-    with pytest.raises(CheckpointError, match=r"cannot be read: .*; remove .* and align again"):
+    write_arrays(tmp_path / CHECKPOINT, {"w": torch.zeros(1)}, {"format": FORMAT, **notes})
+    with pytest.raises(CheckpointError, match=r"cannot be read: .*; remove .* and align again") as refused:
+        Checkpoint(tmp_path).load(Trace())
+    assert "another version" not in str(refused.value)
+
+
+@pytest.mark.parametrize("notes", [{}, {"format": "1"}])
+def test_a_checkpoint_of_another_version_is_refused(tmp_path, notes):
+    write_arrays(tmp_path / CHECKPOINT, {"w": torch.zeros(1)}, {"values": "{}", "records": "[]", **notes})
+    with pytest.raises(CheckpointError, match=r"saved by another version of bilex, .*; remove .* and align again"):
+        Checkpoint(tmp_path).load(Trace())
+
+
+def test_a_checkpoint_of_an_early_version_had_no_checksum(tmp_path):
+    from safetensors.torch import save
+
+    (tmp_path / CHECKPOINT).write_bytes(save({"w": torch.zeros(1)}, metadata={"values": "{}", "records": "[]"}))
+    with pytest.raises(CheckpointError, match=r"saved by an early version of bilex, .*; remove .* and align again"):
         Checkpoint(tmp_path).load(Trace())
 
 

@@ -3,12 +3,9 @@ import torch
 
 from bilex.training import negatives
 from bilex.training.negatives import gold_lists, hard_negatives, is_gold
+from random_tensors import normal
 
 PAIRS = torch.tensor([[5, 1], [2, 0], [5, 3], [2, 0], [9, 4]])
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
 
 
 def test_gold_lists():

@@ -4,11 +4,7 @@ import pytest
 import torch
 
 from bilex.training.network import Network, dropout
-
-
-def generator():
-    return torch.Generator().manual_seed(0)
-
+from random_tensors import generator
 
 LIKE = torch.zeros(1, dtype=torch.float64)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from bilex.cli import align_messages, garbage, options, unfinished
-from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.completion import complete_method
 from bilex.cli.invocation import Invocation
 from bilex.cli.parameters import as_options
 from bilex.cli.training import shown
@@ -52,14 +52,7 @@ if TYPE_CHECKING:
     "--unsupervised", is_flag=True, help="Train without a dictionary: METHOD_unsupervised.  [default method: rapo]"
 )
 @click.option("--rounds", type=click.IntRange(min=1), help="Rounds of self-learning; short for --set rounds=N.")
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    shell_complete=complete_setting,
-    help="A setting of the method; repeatable.",
-)
+@options.method_settings("A setting of the method; repeatable.")
 @click.option(
     "--settings",
     "settings_file",

@@ -48,7 +48,9 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _fast(processors: dict[str, Any]) -> str:
     fast = " and ".join(processors["fast_with"])
-    return f", fast with {fast}: large searches start with it" if fast else ""
+    timed = ", ".join(f"{name} {times:.1f} times" for name, times in processors["speedup"].items())
+    start = f", fast with {fast}: large searches start with it" if fast else ""
+    return f"{start} (speed relative to float32: {timed})" if timed else start
 
 
 def _extra(extra: dict[str, Any]) -> str:

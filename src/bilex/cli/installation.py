@@ -69,12 +69,21 @@ def extras() -> dict[str, dict[str, Any]]:
 
 
 def processors() -> dict[str, Any]:
-    """Processors of the machine, how many this process may use, and the low precisions that they are fast with."""
-    from bilex.search import bfloat16, int8
+    """Processors of the machine, how many this process may use, and the low precisions that large searches start with.
+
+    speedup: how many times as fast as in float32 a search is in a precision that the processor has, as timed here.
+    """
+    from bilex.search.speedup import gains, speedup
+    from bilex.search.topk import PRECISIONS
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    fast = [name for name, is_native in (("int8", int8.is_native), ("bfloat16", bfloat16.is_native)) if is_native()]
-    return {"all": os.cpu_count(), "usable": usable, "fast_with": fast}
+    kinds = {kind.__name__.lower(): (kind, PRECISIONS[i + 1 :]) for i, kind in enumerate(PRECISIONS)}
+    return {
+        "all": os.cpu_count(),
+        "usable": usable,
+        "fast_with": [name for name, (kind, slower) in kinds.items() if gains(kind, *slower)],
+        "speedup": {name: speedup(kind) for name, (kind, _) in kinds.items() if kind.is_native()},
+    }
 
 
 def threads() -> dict[str, Any]:

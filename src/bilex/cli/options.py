@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import garbage
+from bilex.cli.completion import complete_setting
 from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.io.standard import STDOUT
@@ -59,6 +60,13 @@ direction = click.option(
     show_default=True,
     help="forward: source to target; backward: target to source.",
 )
+
+
+def method_settings(about: str) -> Callable[[Any], Any]:
+    """--set KEY=VALUE, repeatable."""
+    return click.option(
+        "--set", "settings", multiple=True, metavar="KEY=VALUE", shell_complete=complete_setting, help=about
+    )
 
 
 def retrieval(command: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bilex.cli import options
-from bilex.cli.completion import complete_method, complete_setting
+from bilex.cli.completion import complete_method
 from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.cli.parameters import as_options
 from bilex.errors import AlignmentError, MissingExtraError
@@ -36,14 +36,7 @@ MINUTES = 30.0
 @click.option(
     "--method", default="rapo", show_default=True, shell_complete=complete_method, help="See `bilex methods`."
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    shell_complete=complete_setting,
-    help="Fix a setting, instead of searching it; repeatable.",
-)
+@options.method_settings("Fix a setting, instead of searching it; repeatable.")
 @click.option("--minutes", type=click.FloatRange(min=0), help="Stop after this time.  [default: 30, without --trials]")
 @click.option("--trials", type=click.IntRange(min=1), help="Stop after this number of trials.")
 @click.option(

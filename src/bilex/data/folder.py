@@ -9,7 +9,6 @@ FOLDER/muse/.fetched/wiki.en.vec.lock     lock file while a process fetches the 
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.errors import DataError
 from bilex.storage import strict_json
 from bilex.storage.files import atomic_write, sha256
+from bilex.storage.folders import cache_folder
 
 if TYPE_CHECKING:
     from bilex.data.catalog import Item
@@ -29,17 +29,7 @@ def data_folder() -> Path:
     """$BILEX_DATA, or the folder `bilex` in the user's cache folder."""
     if given := os.environ.get(FOLDER_VARIABLE):
         return Path(given).expanduser()
-    return _cache_folder() / "bilex"
-
-
-def _cache_folder() -> Path:
-    """The user's cache folder on this system."""
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(given) if Path(given).is_absolute() else Path.home() / ".cache"
+    return cache_folder()
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def failure(name: str, *, tries: int, found: float, needed: float) -> AlignmentE
     """The error to raise if even the best of several tries has too little agreement."""
     return AlignmentError(
         f"{name} has failed, tried {tries} times: a map learnt from some of the pairs it found gives "
-        f"back {found:.0%} of the others, needed {needed:.0%} (least_agreement); its translations are nonsense. "
+        f"back {found:.0%} of the others, needed {needed:.0%} (min_agreement); its translations are nonsense. "
         "Try another `rng_seed`, or help it with a small dictionary (`train`), or with words that are spelt alike "
         "in both languages: `spelling='identical'` or `spelling='numerals'`"
     )

@@ -47,7 +47,10 @@ def choose(
     elif only_spelling:
         name, why = SMALL, "words spelt alike are the only dictionary"
     elif RapoSemi().is_small(source_words):
-        name, why = SMALL, f"the dictionary has {source_words:,} source words with vectors, fewer than {RapoSemi.few:,}"
+        name, why = (
+            SMALL,
+            f"the dictionary has {source_words:,} source words with vectors, fewer than {RapoSemi.enlarge_below:,}",
+        )
     else:
         name, why = SUPERVISED, f"the dictionary has {source_words:,} source words with vectors"
     return Chosen(get_method(name, settings), why)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -12,7 +14,8 @@ def compose(v: Tensor) -> Tensor:
     In compact form I − Vᵀ S⁻¹ V: one triangular solve instead of n reflections, differentiable, and orthogonal to
     rounding whatever v is.
     """
-    v, s = _compact_form(v)
+    v = torch.nn.functional.normalize(v, dim=1)
+    s = _upper(v)
     identity = torch.eye(v.shape[1], dtype=v.dtype, device=v.device)
     solved: Tensor = torch.linalg.solve_triangular(s, v, upper=True)
     return identity - v.T @ solved
@@ -20,16 +23,47 @@ def compose(v: Tensor) -> Tensor:
 
 def reflect(rows: Tensor, v: Tensor, *, inverse: bool = False) -> Tensor:
     """X A of rows X (m, d) with A = compose(v), or X Aᵀ, which undoes it. For few rows cheaper than compose(v)."""
-    v, s = _compact_form(v)
-    along = rows @ v.T
-    solved: Tensor = torch.linalg.solve_triangular(s.T if inverse else s, along, upper=not inverse, left=False)
-    return rows - solved @ v
+    reflected: Tensor = _Reflect.apply(rows, torch.nn.functional.normalize(v, dim=1), inverse)  # type: ignore[no-untyped-call]
+    return reflected
 
 
-def _compact_form(v: Tensor) -> tuple[Tensor, Tensor]:
-    """Unit rows V (n, d), and S = strict_upper(V Vᵀ) + I/2 (n, n)."""
-    v = torch.nn.functional.normalize(v, dim=1)
-    return v, (v @ v.T).triu(1) + torch.eye(len(v), dtype=v.dtype, device=v.device) / 2
+class _Reflect(torch.autograd.Function):
+    """X − T V with T S = X Vᵀ (inverse: T Sᵀ = X Vᵀ), for unit rows V and S as in `_upper`.
+
+    Its gradient takes half of the products that it would take step by step. For the gradient G of the result:
+    solve B Sᵀ = −G Vᵀ (inverse: B S = −G Vᵀ); then X̄ = G + B V and V̄ = Bᵀ X − Tᵀ G + (R + Rᵀ) V, with R the part of
+    −Tᵀ B (inverse: −Bᵀ T) above the diagonal.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, v: Tensor, inverse: bool) -> Tensor:
+        s = _upper(v)
+        t = _solve(s, rows @ v.T, transposed=inverse)
+        ctx.save_for_backward(rows, v, s, t)
+        ctx.inverse = inverse
+        return torch.addmm(rows, t, v, alpha=-1)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        rows, v, s, t = ctx.saved_tensors
+        b = _solve(s, -(gradient @ v.T), transposed=not ctx.inverse)
+        upper = torch.mm(b.T, t) if ctx.inverse else torch.mm(t.T, b)
+        upper = upper.neg_().triu_(1)
+        of_v = (upper + upper.T) @ v
+        of_v = of_v.addmm_(b.T, rows).addmm_(t.T, gradient, alpha=-1)
+        return torch.addmm(gradient, b, v), of_v, None
+
+
+def _solve(s: Tensor, right: Tensor, *, transposed: bool) -> Tensor:
+    """T with T S = right, or T Sᵀ = right."""
+    solved: Tensor = torch.linalg.solve_triangular(s.T if transposed else s, right, upper=not transposed, left=False)
+    return solved
+
+
+def _upper(v: Tensor) -> Tensor:
+    """S = strict_upper(V Vᵀ) + I/2 of unit rows V (n, d): (n, n)."""
+    upper = (v @ v.T).triu(1)
+    return upper + torch.diag_embed(torch.full_like(v[:, 0], 0.5))
 
 
 def decompose(q: Tensor, n: int | None = None) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
@@ -50,6 +50,8 @@ class Adversarial(Method):
     needs_pairs = False
     finds_pairs = True
 
+    renamed: ClassVar[dict[str, str]] = {"least_agreement": "min_agreement"}  # old name
+
     epochs: int = 5
     """Epochs of `steps` steps; the best one is chosen."""
     steps: int = 2000
@@ -70,13 +72,13 @@ class Adversarial(Method):
     )
     """Refines the map. Its round 0 is fitted to the pairs of the adversarial map; with 4 more, these are the 5 of the
     paper."""
-    least_agreement: float = 0.4
+    min_agreement: float = 0.4
     """Training has failed if the agreement of the final pairs is below this (0 to 1)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "epochs", "steps", "restarts")
-        self._needs_at_least(0, "beta", "least_agreement")
+        self._needs_at_least(0, "beta", "min_agreement")
         self._needs_above_zero("learning_rate")
 
     @property
@@ -97,7 +99,7 @@ class Adversarial(Method):
         w = self.best_map(x, z, pairs, generator, trace.span(0, 0.8))
         induced = self.refinement.induction(unit(x @ w), unit(z), generator).pairs
         if not len(induced):
-            raise failure(self.name, tries=self.restarts, found=0.0, needed=self.least_agreement)
+            raise failure(self.name, tries=self.restarts, found=0.0, needed=self.min_agreement)
         return self.refinement.fit(x, z, induced, generator=generator, trace=trace.span(0.8, 1))
 
     def best_map(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, trace: Trace) -> Tensor:
@@ -126,6 +128,6 @@ class Adversarial(Method):
     def check(self, mapped: Tensor, z: Tensor, generator: Generator, trace: Trace) -> None:
         """Refuse an orthogonal map whose pairs do not agree with each other.  mapped: (n, d), z: (m, d)."""
         agreement = mutual_agreement(unit(mapped), unit(z), generator)
-        trace(agreement=agreement, needed=self.least_agreement)
-        if not agreement >= self.least_agreement:
-            raise failure(self.name, tries=self.restarts, found=agreement, needed=self.least_agreement)
+        trace(agreement=agreement, needed=self.min_agreement)
+        if not agreement >= self.min_agreement:
+            raise failure(self.name, tries=self.restarts, found=agreement, needed=self.min_agreement)

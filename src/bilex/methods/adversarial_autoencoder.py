@@ -74,7 +74,7 @@ class AdversarialAutoencoder(Adversarial):
             trace(reweighting=number, pairs=len(induced.pairs), mean_cosine=induced.best_cosine)
             pairs = induced.pairs
             if not len(pairs):
-                raise failure(self.name, tries=self.restarts, found=0.0, needed=self.least_agreement)
+                raise failure(self.name, tries=self.restarts, found=0.0, needed=self.min_agreement)
             mapping = VecMap().fit(x, z, pairs)
             mapped = mapping.source(x), mapping.target(z)
         # Without re-weighting: it leaves few directions, in which the pairs of any map agree.

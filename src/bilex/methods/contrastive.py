@@ -40,7 +40,7 @@ class Contrastive(Method):
     the gradient is clipped at `clip`. Then the best pairs by CSLS, in each direction, of words that are not in the
     dictionary are added to the pairs of VecMap in the next round.
 
-    The defaults are those of the authors for 5,000 pairs; for 1,000 they have rounds=3, negatives=60, most=6000,
+    The defaults are those of the authors for 5,000 pairs; for 1,000 they have rounds=3, negatives=60, max_pairs=6000,
     max_rank=20000, train_induced=true, and 50 steps of 2 without decay. Deviations: only the first 30 of their 200
     steps are taken, with new negatives at every third step. On a CPU more steps take long, and the loss hardly falls
     further; with fewer and longer steps it rises. All known translations of a word are excluded from its negatives, not
@@ -62,6 +62,8 @@ class Contrastive(Method):
         "negatives": Range(50, 250, step=50),
     }
 
+    renamed: ClassVar[dict[str, str]] = {"most": "max_pairs"}  # old name
+
     normalize: tuple[str, ...] = ("unit",)
     rounds: int = 2
     """Number of times that VecMap is fitted and its maps are trained; from the second round on with induced pairs."""
@@ -81,7 +83,7 @@ class Contrastive(Method):
     """Negatives are searched among this many of the most frequent words."""
     refresh: int = 3
     """Steps between two searches of negatives. In the paper 1."""
-    most: int = 10_000
+    max_pairs: int = 10_000
     """Pairs induced per direction, including those of words in the dictionary, which are then left out."""
     max_rank: int = 60_000
     """Pairs are induced among this many of the most frequent words."""
@@ -92,7 +94,7 @@ class Contrastive(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._needs_at_least(1, "rounds", "steps", "negatives", "pool", "refresh", "most", "max_rank", "k")
+        self._needs_at_least(1, "rounds", "steps", "negatives", "pool", "refresh", "max_pairs", "max_rank", "k")
         self._needs_above_zero("learning_rate", "decay", "clip", "temperature")
 
     @property
@@ -149,7 +151,7 @@ class Contrastive(Method):
         candidates = Induction(max_rank=self.max_rank, k=self.k, direction="union")(x, z, generator)
         sources = min(self.max_rank, len(x))
         best = [
-            confidence.topk(min(self.most, len(confidence))).indices
+            confidence.topk(min(self.max_pairs, len(confidence))).indices
             for confidence in (candidates.confidence[:sources], candidates.confidence[sources:])
         ]
         induced: Tensor = torch.unique(candidates.pairs[torch.cat([best[0], sources + best[1]])], dim=0)

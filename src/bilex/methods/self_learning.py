@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
@@ -46,6 +46,8 @@ class SelfLearning(Method):
     uses_dev = True
     resumes = True
 
+    renamed: ClassVar[dict[str, str]] = {"least_share": "min_share", "least_dev": "min_dev_words"}  # old names
+
     base: Method = field(default_factory=VecMap)
     """The method of every round."""
     rounds: int = 5
@@ -59,18 +61,18 @@ class SelfLearning(Method):
     precision: float | None = None
     """If set, only the most confident pairs are taken: as many as keep this share of the pairs of dev words right (0 to
     1)."""
-    least_share: float = 0.35
+    min_share: float = 0.35
     """With `precision`, at least this share of all pairs is taken, since the few dev words are a rough guide. Without
     dev, the first round takes this share, and later rounds take more, up to all."""
     newest: bool = True
     """Whether the last fit, with dev, has the pairs that the selected round induced; else those it was trained on."""
-    least_dev: int = 100
+    min_dev_words: int = 100
     """With fewer dev words than this, dev is added to train, and rounds are selected by the mean cosine."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._needs_at_least(1, "rounds", "patience")
-        for name in ("precision", "least_share"):
+        for name in ("precision", "min_share"):
             if not 0 <= (getattr(self, name) or 0) <= 1:
                 raise SettingsError(f"{self.name}: {name}={getattr(self, name)}; needed a number from 0 to 1")
         self._needs_unit_rows("pairs are induced by cosine")
@@ -97,7 +99,7 @@ class SelfLearning(Method):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Mapping:
         """All rounds, then the selected mapping, or with dev the last fit."""
-        if dev is not None and len(torch.unique(dev[:, 0])) < self.least_dev:
+        if dev is not None and len(torch.unique(dev[:, 0])) < self.min_dev_words:
             pairs, dev = torch.cat([pairs, dev]), None
         state = checkpoint.load(trace)
         if state is None:
@@ -152,7 +154,7 @@ class SelfLearning(Method):
         """The induced pairs to train on: (p, 2).  progress: share of the rounds that are done (0 to 1)."""
         if self.precision is None:
             return induced.pairs
-        min_share = self.least_share + (0 if dev is not None else progress * (1 - self.least_share))
+        min_share = self.min_share + (0 if dev is not None else progress * (1 - self.min_share))
         return most_confident(induced, dev, self.precision, min_share=min_share)
 
     def _train(

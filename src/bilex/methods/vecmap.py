@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 class VecMap(Method):
     """Whitening, rotation, re-weighting by cross-correlation, de-whitening: VecMap, supervised.
 
-    With A = (XᵀX)^(−1/2), B = (ZᵀZ)^(−1/2) over the train pairs and U S Vᵀ = svd((X A)ᵀ (Z B)):
-    x → x A U S^w (Uᵀ A⁻¹ U),  z → z B V S^w (Vᵀ B⁻¹ V).  Procrustes is the case without whitening and weights. The
-    default, w = 1/2 on both sides after unit, center, unit, is the recommendation of the authors' program;
-    `reweight=target` with `normalize=unit,center` is the variant of the AAAI paper (w = 1 on the target side only).
+    x → x A U S^w (Uᵀ A⁻¹ U),  z → z B V S^w (Vᵀ B⁻¹ V),  with A = (XᵀX)^(−1/2), B = (ZᵀZ)^(−1/2) and
+    U S Vᵀ = svd((X A)ᵀ (Z B)) over the train pairs X, Z: (p, d).
+
+    By default w = 1/2 on both sides, after unit, center, unit: the authors' program recommends this. In the AAAI paper
+    w = 1 on the target side only: `reweight=target` with `normalize=unit,center`. Without whitening and weights the
+    result is that of Procrustes.
     """
 
     name = "vecmap"
@@ -43,9 +45,8 @@ class VecMap(Method):
         x, z = x[pairs[:, 0]], z[pairs[:, 1]]
         (a, a_inverse), (b, b_inverse) = whitener(x), whitener(z)
         u, s, vt = torch.linalg.svd((x @ a).T @ (z @ b))
-        left, right = {"both": (s.sqrt(), s.sqrt()), "target": (s * 0 + 1, s), "none": (s * 0 + 1, s * 0 + 1)}[
-            self.reweight
-        ]
+        ones = torch.ones_like(s)
+        left, right = {"both": (s.sqrt(), s.sqrt()), "target": (ones, s), "none": (ones, ones)}[self.reweight]
         return LinearMapping(
             source_matrix=(a @ u * left) @ (u.T @ a_inverse @ u),
             target_matrix=(b @ vt.T * right) @ (vt @ b_inverse @ vt.T),

@@ -13,13 +13,13 @@ class VecMapSemi(VecMapUnsupervised):
 
     The same as `vecmap_unsupervised`, but from a dictionary instead of similarity profiles: rounds of the orthogonal W
     that minimizes ‖XW − Z‖ over the pairs, X, Z: (p, d), and of new pairs by CSLS in both directions; then the
-    supervised VecMap on the last pairs. With `--identical` or `--numerals` instead of a dictionary, these are VecMap's
-    modes of the same names. With thousands of pairs `vecmap` alone is better.
+    supervised VecMap on the last pairs. With words spelt alike or numerals instead of a dictionary, these are VecMap's
+    modes `identical` and `numerals`. With thousands of pairs `vecmap` alone is better.
 
-    The authors' program uses the dictionary in the first round only (`keep_seed=false`). Here it stays in all rounds:
-    on words held out of train, en-fr and en-fi, from 500 pairs or all, that was better in all four cases, by 0.5 to 4
-    points of P@1 (in three of them on tables of 6,000 or 8,000 words). As in `vecmap_unsupervised`, the rounds with
-    dropout have fewer words and less patience than in the program.
+    The authors' program uses the dictionary in the first round only (`keep_dictionary=false`). Here it stays in all
+    rounds. That was better by 0.5 to 4 points of P@1 on words held out of train, in all four cases: en-fr and en-fi,
+    from 500 pairs or all (in three of them on tables of 6,000 or 8,000 words). As in `vecmap_unsupervised`, the rounds
+    with dropout have fewer words and less patience than in the program.
     """
 
     name = "vecmap_semi"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bilex.evaluation.agreement import failure, mutual_agreement
 from bilex.induction.confidence import extend_dictionary
@@ -31,9 +31,9 @@ class VecMapUnsupervised(Method):
 
     Each round fits an orthogonal map to the pairs, W = argmin ‖XW − Z‖, and induces new pairs by CSLS in both
     directions. Scores are dropped at random: each is kept with a probability that is doubled whenever the mean cosine
-    of the best candidates stops growing. Rounds with dropout look at the `first` most frequent words, where they are
-    cheap; then rounds without dropout follow among `max_rank` words. The last pairs train the supervised VecMap.
-    Self-learning can end in a wrong map. It is recognised by pairs that do not agree with each other, and refused.
+    of the best candidates stops growing. Rounds with dropout look at the `dropout_max_rank` most frequent words, where
+    they are cheap; then rounds without dropout follow among `max_rank` words. The last pairs train the supervised
+    VecMap. Self-learning can end in a wrong map, whose pairs do not agree with each other. Such a map is refused.
     """
 
     name = "vecmap_unsupervised"
@@ -44,34 +44,41 @@ class VecMapUnsupervised(Method):
     needs_pairs = False
     finds_pairs = True
 
-    first: int = 4000
+    renamed: ClassVar[dict[str, str]] = {  # old names, which settings as texts may still have
+        "first": "dropout_max_rank",
+        "keep": "keep_probability",
+        "least_agreement": "min_agreement",
+        "keep_seed": "keep_dictionary",
+    }
+
+    dropout_max_rank: int = 4000
     """Rounds with score dropout look at this many of the most frequent words of each language."""
     max_rank: int = 20_000
     """Rounds without dropout look at this many."""
-    keep: float = 0.1
+    keep_probability: float = 0.1
     """Initial probability that a score is kept; it is doubled until it is 1."""
     patience: int = 5
     """The probability is doubled after this many rounds without a higher mean cosine."""
     rounds: int = 5
     """Largest number of rounds without dropout, among `max_rank` words."""
-    least_agreement: float = 0.4
+    min_agreement: float = 0.4
     """A try has failed if the agreement of its pairs is below this (0 to 1)."""
     tries: int = 2
     """Tries with other random numbers before giving up."""
     k: int = 10
     """Neighbours of CSLS."""
-    keep_seed: bool = True
+    keep_dictionary: bool = True
     """Whether a given dictionary is used in all rounds, or in the first round only."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._needs_at_least(1, "first", "max_rank", "patience", "rounds", "tries", "k")
+        self._needs_at_least(1, "dropout_max_rank", "max_rank", "patience", "rounds", "tries", "k")
         self._needs_unit_rows("pairs are induced by cosine")
 
     @property
     def rank_cut(self) -> int:
         """Rounds with dropout look at the most frequent words only."""
-        return self.first
+        return self.dropout_max_rank
 
     def fit(
         self, x: Tensor, z: Tensor, pairs: Tensor, *, generator: Generator, trace: Trace, **_: Any
@@ -79,53 +86,58 @@ class VecMapUnsupervised(Method):
         """The supervised VecMap on the induced pairs."""
         return VecMap().fit(x, z, self.induce(x, z, pairs, generator=generator, trace=trace))
 
-    def induce(self, x: Tensor, z: Tensor, seed: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
-        """The pairs of the last round, with the dictionary if `keep_seed`: (p, 2)."""
-        kept = seed if self.keep_seed else seed[:0]
-        pairs = self._first_good(x, z, seed, kept, generator, trace.span(0, 0.5))
+    def induce(self, x: Tensor, z: Tensor, dictionary: Tensor, *, generator: Generator, trace: Trace) -> Tensor:
+        """The pairs of the last round, with the dictionary if `keep_dictionary`: (p, 2).
+
+        In the helpers, `fixed` are the pairs of the dictionary that stay in all rounds.
+        """
+        fixed = dictionary if self.keep_dictionary else dictionary[:0]
+        pairs = self._first_good(x, z, dictionary, fixed, generator, trace.span(0, 0.5))
         whole = Induction(max_rank=self.max_rank, k=self.k, direction="union")
-        return self._improve(x, z, pairs, kept, whole, generator, trace.span(0.5, 1), rounds=self.rounds)
+        return self._improve(x, z, pairs, fixed, whole, generator, trace.span(0.5, 1), rounds=self.rounds)
 
     def _first_good(
-        self, x: Tensor, z: Tensor, seed: Tensor, kept: Tensor, generator: Generator, trace: Trace
+        self, x: Tensor, z: Tensor, dictionary: Tensor, fixed: Tensor, generator: Generator, trace: Trace
     ) -> Tensor:
-        """What the first try ends with whose pairs agree; where none do there is nothing to build on.
+        """The pairs of the first try that succeeds: its pairs agree with each other. An error if all tries fail.
 
-        Without a dictionary, every other try begins from profiles that know no ranks: their order may be no frequency.
+        Without a dictionary, every second try begins from profiles without ranks: the tables may not be in order of
+        frequency.
         """
         best = 0.0
         for number in range(self.tries):
-            first = seed
-            if not len(seed):
-                first = similar_profiles(x, z, generator, max_rank=self.first, ranks=number % 2 == 0).pairs
-            pairs = self._anneal(x, z, first, kept, generator, trace)
+            first = dictionary
+            if not len(dictionary):
+                first = similar_profiles(x, z, generator, max_rank=self.dropout_max_rank, ranks=number % 2 == 0).pairs
+            pairs = self._anneal(x, z, first, fixed, generator, trace)
             agreement = self._agreement(x, z, pairs, generator)
-            trace(agreement=agreement, needed=self.least_agreement)
-            if agreement >= self.least_agreement:
+            trace(agreement=agreement, needed=self.min_agreement)
+            if agreement >= self.min_agreement:
                 return pairs
             best = max(best, agreement)
-        raise failure(self.name, tries=self.tries, found=best, needed=self.least_agreement)
+        raise failure(self.name, tries=self.tries, found=best, needed=self.min_agreement)
 
-    def _anneal(self, x: Tensor, z: Tensor, pairs: Tensor, seed: Tensor, generator: Generator, trace: Trace) -> Tensor:
+    def _anneal(self, x: Tensor, z: Tensor, pairs: Tensor, fixed: Tensor, generator: Generator, trace: Trace) -> Tensor:
         """Rounds with less and less dropout, among the most frequent words."""
-        induction = Induction(max_rank=self.first, k=self.k, direction="union", keep_probability=self.keep)
+        first = self.keep_probability
+        induction = Induction(max_rank=self.dropout_max_rank, k=self.k, direction="union", keep_probability=first)
         while induction.keep_probability < 1:
             doubled = replace(induction, keep_probability=min(1.0, 2 * induction.keep_probability))
-            part = trace.span(*(1 - log(each.keep_probability) / log(self.keep) for each in (induction, doubled)))
-            pairs = self._improve(x, z, pairs, seed, induction, generator, part)
+            part = trace.span(*(1 - log(each.keep_probability) / log(first) for each in (induction, doubled)))
+            pairs = self._improve(x, z, pairs, fixed, induction, generator, part)
             induction = doubled
-        return self._improve(x, z, pairs, seed, induction, generator, trace.span(1, 1))
+        return self._improve(x, z, pairs, fixed, induction, generator, trace.span(1, 1))
 
     def _agreement(self, x: Tensor, z: Tensor, pairs: Tensor, generator: Generator) -> float:
-        mapped = x[: self.first] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
-        return mutual_agreement(mapped, z, generator, max_rank=self.first, k=self.k)
+        mapped = x[: self.dropout_max_rank] @ procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
+        return mutual_agreement(mapped, z, generator, max_rank=self.dropout_max_rank, k=self.k)
 
     def _improve(
         self,
         x: Tensor,
         z: Tensor,
         pairs: Tensor,
-        seed: Tensor,
+        fixed: Tensor,
         induction: Induction,
         generator: Generator,
         trace: Trace,
@@ -137,14 +149,14 @@ class VecMapUnsupervised(Method):
         while since_best < self.patience and (rounds is None or number < rounds):
             w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])  # a dictionary may have words of any rank
             induced = induction(x[: induction.max_rank] @ w, z, generator, warm_start=neighbours)
-            pairs, objective = extend_dictionary(seed, induced.pairs), induced.best_cosine
+            pairs, objective = extend_dictionary(fixed, induced.pairs), induced.best_cosine
             neighbours = induced.neighbours
             since_best, number = since_best + 1, number + 1
             progress(number if rounds else 0, rounds or 1)
             if objective > best + MIN_GAIN:
                 best, since_best = objective, 0
         trace(
-            keep=induction.keep_probability,
+            keep_probability=induction.keep_probability,
             words=min(induction.max_rank, len(x)),
             rounds=number,
             pairs=len(pairs),

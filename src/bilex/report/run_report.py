@@ -10,6 +10,7 @@ from bilex.report.citation import citations, input_files
 from bilex.report.examples import doubtful_pairs, gaps, right, wrong
 from bilex.report.figures import measure, mrr_interval, p_at_1_interval
 from bilex.retrieval import CSLS, Nearest
+from bilex.retrieval.sides import SIDES
 from bilex.storage.files import file_name
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class RunReport:
     @property
     def title(self) -> str:
         """The names of the two tables, and the method."""
-        names = [file_name(self.inputs[side]["file"] or side) for side in ("source", "target")]
+        names = [file_name(self.inputs[side]["file"] or side) for side in SIDES]
         return f"{names[0]} to {names[1]}, {self.inputs['method']}"
 
     @property

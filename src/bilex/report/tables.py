@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.page.tables import EMPTY, Row, Table, row
 from bilex.report.citation import licences
 from bilex.report.figures import mrr_interval, p_at_1_interval
+from bilex.retrieval.sides import SIDES
 from bilex.storage.files import file_name
 from bilex.storage.strict_json import to_json
 
@@ -90,7 +91,7 @@ def example_table(name: str, title: str, examples: Sequence[Example], note: str)
 def aligned_table(alignment: Alignment, test: Figures | None) -> Table:
     """The two tables and the dictionaries."""
     inputs = alignment.provenance["inputs"]
-    rows = [_table(part, inputs[part]) for part in ("source", "target")]
+    rows = [_table(part, inputs[part]) for part in SIDES]
     rows += [_dictionary("train", inputs["train"], len(alignment.train))]
     if alignment.dev is not None:
         rows += [_dictionary("dev", inputs["dev"] or {}, len(alignment.dev))]

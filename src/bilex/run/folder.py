@@ -70,7 +70,7 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
         "files": {},
         "mapping": alignment.mapping.kind,
         "normalize": alignment.source_normalizer.steps,
-        "subwords": {side: _subword_file(getattr(alignment, side)) for side in ("source", "target")},
+        "subwords": {side: _subword_file(getattr(alignment, side)) for side in SIDES},
         **alignment.provenance,
         "second_stage": reranker_file.description(alignment.reranker),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bilex.errors import AlignmentError, error_text
+from bilex.page.display import format_list
 from bilex.storage.disk import describe_os_error
 from bilex.storage.files import atomic_write
 from bilex.storage.strict_json import check_type, from_json, read_json, to_json
@@ -44,10 +45,13 @@ def read(path: Path, *, again: str) -> dict[str, Any]:
 
 def check_same(here: dict[str, Any], there: dict[str, Any], path: Path) -> None:
     """Refuse to resume work with other inputs. Both are results of `Inputs.describe()`."""
-    if different := _different(here, there):
-        raise AlignmentError(
-            f"{path} was made with another {', '.join(different)}; choose another folder, or remove it first"
-        )
+    if not (different := _different(here, there)):
+        return
+    made = f"with another {', '.join(different)}"
+    if names := _changed_names(*({"method": each["method"], **each["settings"]} for each in (here, there))):
+        listed = format_list(sorted(names), len(names))
+        made = f"by another version of bilex, whose {here['method']} has other settings ({listed})"
+    raise AlignmentError(f"{path} was made {made}; choose another folder, or remove it first")
 
 
 def is_same(here: dict[str, Any], there: dict[str, Any]) -> bool:
@@ -62,3 +66,12 @@ def _different(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
         for part in ("source", "target", "train", "dev", "corrections"):
             (known.get(part) or {}).pop("file", None)
     return [f"`{key}`" for key in here if here[key] != there.get(key)]
+
+
+def _changed_names(here: dict[str, Any], there: dict[str, Any]) -> set[str]:
+    """The settings that only one of two versions of a method has; none of different methods."""
+    if here.get("method") != there.get("method"):
+        return set()
+    inner = [(here[key], there[key]) for key in here.keys() & there.keys()]
+    pairs = [(own, other) for own, other in inner if isinstance(own, dict) and isinstance(other, dict)]
+    return (here.keys() ^ there.keys()).union(*(_changed_names(*pair) for pair in pairs))

@@ -30,5 +30,6 @@ changes how long a search takes, never what it finds.
     blocks.py, lists.py products in blocks; the best so far of every query, one block after the other
 
 Around it: with_bias.py (best key under a bias, from the nearest neighbours), ranks.py (rank of the gold key),
-above_threshold.py (all pairs of rows above a cosine), clusters.py (k-means; neighbours from a few clusters, not exact).
+above_threshold.py (all pairs of rows above a cosine). Not exact: clusters.py (k-means; neighbours from a few clusters),
+approximate.py (near keys by scores in bfloat16 alone).
 """

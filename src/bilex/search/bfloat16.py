@@ -9,6 +9,7 @@ import torch
 
 from bilex.search.blocks import KEY_BLOCK, score_blocks
 from bilex.search.low_precision import SUMMATION_ERROR, UNDERFLOW, is_large_search, processor_has
+from bilex.search.speedup import gains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +39,15 @@ class Bfloat16:
             self.bias_error = (bias - bias.to(self.dtype)).abs().amax() + self.summation_error * bias.abs().amax()
 
     @staticmethod
+    def is_native() -> bool:
+        """Whether the processor has instructions for it, and their results are right."""
+        return is_native()
+
+    @staticmethod
     def is_worthwhile(queries: Tensor, keys: Tensor, n: int) -> bool:
         """Whether a search for the n best is faster in this precision."""
         enough_keys = n > 0 and Bfloat16.shortlist_size(n) < len(keys)
-        return enough_keys and is_large_search(queries, keys) and is_native()
+        return enough_keys and is_large_search(queries, keys) and gains(Bfloat16)
 
     @staticmethod
     def shortlist_size(n: int) -> int:

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from bilex.search.bfloat16 import Bfloat16
 from bilex.search.blocks import KEY_BLOCK, score_blocks
 from bilex.search.low_precision import SUMMATION_ERROR, UNDERFLOW, is_large_search, processor_has
+from bilex.search.speedup import gains
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,11 +55,16 @@ class Int8:
         self.max_length, self.max_error = keys.length.amax(), keys.error.amax()
 
     @staticmethod
+    def is_native() -> bool:
+        """Whether the processor has instructions for it, and their results are right."""
+        return is_native()
+
+    @staticmethod
     def is_worthwhile(queries: Tensor, keys: Tensor, n: int) -> bool:
         """Whether a search for the n best is faster in this precision."""
         min_keys = max(MIN_ROWS, MIN_KEYS_PER_ENTRY * Int8.shortlist_size(n))
         enough_rows = n > 0 and len(queries) >= MIN_ROWS and len(keys) >= min_keys
-        return enough_rows and is_large_search(queries, keys) and is_native()
+        return enough_rows and is_large_search(queries, keys) and gains(Int8, Bfloat16)
 
     @staticmethod
     def shortlist_size(n: int) -> int:

@@ -62,7 +62,7 @@ def merge(best: TopK, start: int, scores: Tensor) -> None:
     """
     candidates = _candidates(best, scores)
     if candidates is None:
-        largest = _largest_of_block(scores, min(best.values.shape[1], scores.shape[1]))
+        largest = largest_of_block(scores, min(best.values.shape[1], scores.shape[1]))
         candidates = torch.arange(len(scores), device=scores.device), *largest
     row, values, indices = candidates
     values = torch.cat([best.values[row], values], 1)
@@ -109,23 +109,27 @@ def _candidates(best: TopK, scores: Tensor) -> tuple[Tensor, Tensor, Tensor] | N
     return row, values, indices
 
 
-def _largest_of_block(scores: Tensor, n: int) -> TopK:
-    """The n largest of each row of a block, (q, n); equal scores in any order.
+def largest_of_block(scores: Tensor, n: int) -> TopK:
+    """The n largest of each row of a block, (q, n), in any order.
 
-    They lie in the n groups with the largest maxima. There are far fewer groups than scores, so these come first.
+    They lie in the n groups with the largest maxima, or in the columns that are left over. There are far fewer groups
+    than scores, so these come first.
     """
-    size = SMALL_GROUP_SIZE
-    if scores.shape[1] % size or n * size * 2 > scores.shape[1]:
+    size, width = SMALL_GROUP_SIZE, scores.shape[1]
+    if n * size * 2 > width:
         return TopK(*scores.contiguous().topk(n, dim=1))
-    groups = _group_maxima(scores, size).topk(n, dim=1, sorted=False).indices
-    firsts = torch.arange(0, scores.shape[1], scores.shape[1] // size, device=scores.device)
+    whole = width - width % size
+    groups = _group_maxima(scores[:, :whole], size).topk(n, dim=1, sorted=False).indices
+    firsts = torch.arange(0, whole, whole // size, device=scores.device)
     columns = (groups[:, None] + firsts[:, None]).flatten(1)
+    left_over = torch.arange(whole, width, device=scores.device).expand(len(scores), -1)
+    columns = torch.cat([columns, left_over], 1)
     top = scores.gather(1, columns).topk(n, dim=1)
     return TopK(top.values, columns.gather(1, top.indices))
 
 
 def _group_maxima(scores: Tensor, size: int) -> Tensor:
     """Maximum of each group of scores (q, m): (q, m / size). Memory is read in the order in which it lies."""
-    if scores.is_contiguous():
-        return scores.view(len(scores), size, -1).amax(1)
-    return scores.T.view(size, -1, len(scores)).amax(0).T
+    if scores.stride(1) == 1:
+        return torch.unflatten(scores, 1, (size, -1)).amax(1)
+    return torch.unflatten(scores.T, 0, (size, -1)).amax(0).T

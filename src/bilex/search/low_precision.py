@@ -38,6 +38,10 @@ class LowPrecision(Protocol):
     """Keys of a block of scores, if shortlists are short."""
 
     @staticmethod
+    def is_native() -> bool:
+        """Whether the processor has instructions for it, and their results are right."""
+
+    @staticmethod
     def is_worthwhile(queries: Tensor, keys: Tensor, n: int) -> bool:
         """Whether a search for the n best is faster in this precision."""
 

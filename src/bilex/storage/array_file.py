@@ -53,7 +53,8 @@ def read_arrays(path: Path, *, checksum: bool = True) -> tuple[dict[str, Tensor]
     notes = from_json(metadata.get(METADATA_KEY, "{}"))
     check_type(notes, dict[str, str])
     if (expected := notes.pop(CHECKSUM_KEY, None)) != compute_checksum(arrays, notes):
-        raise ValueError("its checksum is wrong" if expected else "it has no checksum")
+        none = "it has no checksum; it was saved by an early version of bilex, or it is damaged"
+        raise ValueError("its checksum is wrong" if expected else none)
     return arrays, notes
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CHECKPOINT = "checkpoint.safetensors"
 PART = "part."
+FORMAT = "2"
+"""The format of checkpoints. Increase it when a method saves other arrays, or trains differently from the same ones."""
 
 
 class State(NamedTuple):
@@ -66,7 +68,7 @@ class Checkpoint:
         """Replace the saved state atomically. The records of the trace are saved with it."""
         if self._folder is None:
             return
-        notes = {"values": to_json(values), "records": to_json(trace.records)}
+        notes = {"format": FORMAT, "values": to_json(values), "records": to_json(trace.records)}
         try:
             write_arrays(self._folder / CHECKPOINT, arrays, notes)
         except OSError as error:
@@ -86,6 +88,8 @@ class Checkpoint:
         try:
             check_inside(self._folder, [path])
             arrays, notes = read_arrays(path)
+            if notes.get("format") != FORMAT:
+                raise ValueError("it was saved by another version of bilex, which this one cannot continue")
             records, values = (from_json(notes[name]) for name in ("records", "values"))
             check_type(records, list[Record])
             check_type(values, Record)

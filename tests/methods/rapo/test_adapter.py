@@ -3,11 +3,7 @@ import torch
 
 from bilex.methods.rapo.adapter import SLOPES, adapt
 from bilex.normalize import unit
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
-
+from random_tensors import normal
 
 FORMULAS = {
     "linear": lambda a: a,

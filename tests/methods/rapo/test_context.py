@@ -6,10 +6,7 @@ from bilex.methods.rapo import context
 from bilex.methods.rapo.context import context_vectors, find_neighbourhoods
 from bilex.normalize import unit
 from bilex.search import above_threshold as near_module
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 def slow_context(rows, tau, table, cap, inside):

@@ -4,10 +4,7 @@ import pytest
 import torch
 
 from bilex.methods.rapo.objective import distance_from_start, pair_loss, ranking_loss
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 def test_ranking_loss():

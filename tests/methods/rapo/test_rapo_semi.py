@@ -23,7 +23,7 @@ def test_a_small_dictionary_grows_from_round_to_round(given, rounds, shares):
     """By more of the pairs each time; what RAPO begins with are the most confident of the last map alone."""
     x, z, train, _ = given
     few, linear = train[:20], get_method("procrustes")
-    method = replace(get_method("rapo_semi"), initial=linear, linear_rounds=rounds, least_share=0.4)
+    method = replace(get_method("rapo_semi"), initial=linear, linear_rounds=rounds, min_share=0.4)
     mapping, sizes = linear.fit(x, z, few), []
     for share in [*shares, 0.4]:
         found = method.induction(unit(mapping.source(x)), unit(mapping.target(z)), torch.Generator())
@@ -41,7 +41,9 @@ def test_a_dictionary_of_enough_words_is_taken_as_it_is(given):
     x, z, train, _ = given
     pairs = torch.cat([train[:30], torch.stack([train[:30, 0], train[1:31, 1]], 1)])
     trace = Trace()
-    enough, too_few = (replace(get_method("rapo_semi"), few=few, initial=get_method("procrustes")) for few in (30, 31))
+    enough, too_few = (
+        replace(get_method("rapo_semi"), enlarge_below=few, initial=get_method("procrustes")) for few in (30, 31)
+    )
     assert enough.first_pairs(x, z, pairs, generator=torch.Generator(), trace=trace) is pairs
     assert not trace.records
     assert len(too_few.first_pairs(x, z, pairs, generator=torch.Generator(), trace=trace)) > len(pairs)

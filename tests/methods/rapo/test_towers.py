@@ -3,15 +3,14 @@ import torch
 
 from bilex.mapping import LinearMapping, mapping_from_arrays
 from bilex.methods.rapo import mapping as mapping_module
+from bilex.methods.rapo import towers
+from bilex.methods.rapo.adapter import adapt
 from bilex.methods.rapo.context import find_neighbourhoods
 from bilex.methods.rapo.mapping import TowerMapping
 from bilex.methods.rapo.start import from_linear, random_start
 from bilex.methods.rapo.towers import Tower
 from bilex.normalize import unit
-
-
-def normal(*shape, rng_seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(rng_seed), dtype=torch.float64)
+from random_tensors import normal
 
 
 def side(parameters, name, rows, kind, activation):
@@ -63,10 +62,19 @@ def test_random_start_is_a_rotation_and_no_adapter(kind):
     parameters = random_start(6, 4, kind, torch.Generator().manual_seed(0))
     x = unit(normal(10, 6).float())
     source, target = (side(parameters, name, x, kind, "tanh") for name in ("source", "target"))
-    torch.testing.assert_close(source.adapted(), x)
     matrix = source.matrix()
+    torch.testing.assert_close(source.mapped(), x @ matrix)
     torch.testing.assert_close(matrix @ matrix.T, torch.eye(6))
     assert not torch.allclose(matrix, target.matrix())
+
+
+@pytest.mark.parametrize("kind", ["householder", "linear"])
+def test_maps_block_by_block(monkeypatch, kind):
+    x = unit(normal(10, 6))
+    parameters = [normal(6, 6), normal(6, 6, rng_seed=1)]
+    tower = Tower(rows=x, context=x, adapter=parameters[0], projection=parameters[1], kind=kind, activation="tanh")
+    monkeypatch.setattr(towers, "BLOCK_ROWS", 4)
+    torch.testing.assert_close(tower.mapped(), unit(adapt(x, x, parameters[0], "tanh") @ tower.matrix()))
 
 
 def test_free_projections_are_mapped_to_length_1():
@@ -74,7 +82,36 @@ def test_free_projections_are_mapped_to_length_1():
     tower = Tower(rows=x, context=x, adapter=normal(6, 6), projection=normal(6, 6), kind="linear", activation="tanh")
     mapped = tower.mapped()
     torch.testing.assert_close(mapped.norm(dim=1), torch.ones(10).double())
-    torch.testing.assert_close(tower.project(tower.adapted(torch.tensor([3, 1]))), mapped[[3, 1]])
+    torch.testing.assert_close(tower.map_few(torch.tensor([3, 1])), mapped[[3, 1]])
+
+
+@pytest.mark.parametrize("activation", ["linear", "tanh", "sigmoid", "none"])
+@pytest.mark.parametrize("kind", ["householder", "linear"])
+def test_cosines_with_some_words(kind, activation):
+    """As between rows that are all mapped, with the same gradients; in bfloat16 nearly so."""
+    x, y, some = unit(normal(10, 6)), unit(normal(3, 6, rng_seed=1)), torch.tensor([7, 2, 2, 9])
+    arrays = [y, normal(6, 6, rng_seed=2), normal(6, 6, rng_seed=3)]
+
+    def results(cosines, dtype=torch.float64):
+        y, adapter, projection = leaves = [array.clone().to(dtype).requires_grad_() for array in arrays]
+        rows = x.to(dtype)
+        tower = Tower(rows=rows, context=rows, adapter=adapter, projection=projection, kind=kind, activation=activation)
+        found = cosines(tower, y)
+        used = [array for array in leaves if array is not adapter or activation != "none"]
+        gradients = torch.autograd.grad((found * normal(3, 4, rng_seed=4).to(dtype)).sum(), used)
+        return [found.detach(), *gradients]
+
+    def one_by_one(tower, y):
+        adapted = adapt(tower.rows, tower.context, tower.adapter, activation)
+        return y @ unit(adapted @ tower.matrix())[some].T
+
+    expected = results(one_by_one)
+    for found, right in zip(results(lambda tower, y: tower.cosines(y, some, tower.context)), expected, strict=True):
+        torch.testing.assert_close(found, right)
+    low = results(lambda tower, y: tower.cosines(y, some, tower.context.bfloat16()), torch.float32)
+    for found, right in zip(low, expected, strict=True):
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found.double(), right, rtol=0, atol=0.05 * float(right.abs().max()))
 
 
 @pytest.mark.parametrize("activation", ["linear", "tanh", "sigmoid", "none"])

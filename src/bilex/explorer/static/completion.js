@@ -29,10 +29,12 @@ export function completion(input, side, choose, { several = false } = {}) {
     const text = input.value.slice(before().length);
     if (!text.trim()) return close();
     asking = new AbortController();
+    const { signal } = asking;
     try {
-      show(await get("complete", { text, side: side(), n: 12 }, asking.signal));
-    } catch (error) {
-      if (error.name !== "AbortError") close();
+      const words = await get("complete", { text, side: side(), n: 12 }, signal);
+      if (!signal.aborted) show(words);
+    } catch {
+      if (!signal.aborted) close();
     }
   }
 
@@ -57,26 +59,28 @@ export function completion(input, side, choose, { several = false } = {}) {
     }
   }
 
+  // No answer that is on its way opens the list again.
   function close() {
+    asking?.abort();
     list.hidden = true;
     input.setAttribute("aria-expanded", "false");
     mark(-1);
   }
 
   function take(text, typed) {
-    asking?.abort();
     input.value = typed ? text : before() + text;
     close();
     choose(text, typed);
   }
 
   input.addEventListener("input", ask);
-  input.addEventListener("blur", () => { asking?.abort(); close(); });
+  input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     const options = [...list.children];
     if (event.isComposing) return;
     if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !list.hidden) {
       event.preventDefault();
+      asking?.abort();  // who chooses from this list wants no other
       const step = event.key === "ArrowDown" ? 1 : -1;
       mark((active + step + options.length + (active < 0 && step < 0 ? 1 : 0)) % options.length);
     } else if (event.key === "Enter") {

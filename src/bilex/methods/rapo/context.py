@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bilex.search.blocks import Progress
 
 ITSELF = 1 - 1e-5
-"""From this cosine on, a row of the table counts as the word itself; rounding makes it less than 1."""
+"""A row of the table with at least this cosine is the word itself. Rounding can make the cosine less than 1."""
 MAX_PAIRS = 20_000_000
 """More pairs of neighbours than this are refused: they need too much memory for a small machine."""
 PROBE_ROWS = 64
@@ -154,7 +154,7 @@ def _all_neighbours(rows: Tensor, table: Tensor, tau: float, _: int, budget: int
 def _nearest_neighbours(
     rows: Tensor, table: Tensor, tau: float, cap: int, budget: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The same for the `cap` nearest, or cap − 1 where the word itself is not among them."""
+    """The same for the `cap` nearest. If the word itself is not among them, for cap − 1: it is added later."""
     near = topk(rows, table, cap, budget=budget)
     nearest = near.values[:, :1]
     weights = (near.values > tau).to(rows)

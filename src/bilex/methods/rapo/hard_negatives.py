@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from bilex.search.approximate import near_keys
 from bilex.search.products import products
-from bilex.search.topk import topk
 from bilex.training.negatives import best_without_gold, hard_negatives, is_gold
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 LIST_FACTOR = 4
 """Near keys that are stored for each word, for each hard negative wanted."""
-SAMPLE_SIZE = 512
+SAMPLE_SIZE = 256
 """Words on which the recall of the lists is measured."""
-MIN_RECALL = 0.95
+MIN_RECALL = 0.9
 """Share of the true hard negatives that the lists must have; below it, the lists are searched again."""
 
 
@@ -48,8 +48,8 @@ class HardNegatives:
             if self._recall(found, queries[words], keys, gold, bias) >= self.min_recall:
                 return found
         size = min(LIST_FACTOR * self.count + gold.shape[1], len(keys))
-        self.near = topk(queries[self.words], keys, size, bias=bias).indices.to(torch.int32)
-        return best_without_gold(self.near[place].long(), gold, self.count)
+        self.near = near_keys(queries[self.words], keys, size, bias=bias).to(torch.int32)
+        return self._from_lists(self.near[place], queries[words], keys, gold, bias)
 
     def _from_lists(self, near: Tensor, queries: Tensor, keys: Tensor, gold: Tensor, bias: Tensor) -> Tensor:
         scores = products(queries, keys, near) + bias.to(keys)[near.long()]

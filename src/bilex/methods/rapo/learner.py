@@ -90,7 +90,7 @@ def _contexts(
 class RankingLearner:
     """Trains both towers; a `Learner` for the schedule.
 
-    start: initial parameters, which L2 measures the distance from; dev: (q, 2) pairs that choose the epoch.
+    start: initial parameters; L2 is the distance from them. dev: (q, 2) pairs that choose the epoch.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class RankingLearner:
         return self.pairs[:0, 0] if self.dev is None else self.dev[0]
 
     def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
-        """Recompute penalties and hard negatives with the current parameters; returns figures, with dev also on dev."""
+        """Recompute penalties and hard negatives with the current parameters. Returns figures, of dev too if given."""
         if last and self.dev is None:
             return {"orthogonality_error": self._orthogonality_error()}
         x, z = self.source.mapped(), self.target.mapped()

@@ -76,30 +76,29 @@ class RankingDirection:
         return error
 
     def losses(self, batch: Tensor, weights: LossWeights, generator: Generator) -> tuple[Tensor, Tensor]:
-        """L_r and L_m of a batch of pairs.
-
-        x̃ A · z̃ B = x̃ A Bᵀ · z̃ for orthogonal B, with A the projection of the queries and B that of the keys: so B is
-        applied to the few queries, not to the many keys. A key that several pairs of the batch have is mapped once.
-        """
+        """L_r and L_m of a batch of pairs. A word that several pairs of the batch have is mapped once."""
         words, translations = self.pairs[batch].T
         gold, fresh = self.gold[self.place[batch]], self.negatives.fresh
         random = self._random(generator, len(batch) if fresh else 1, self.negatives.random).expand(len(batch), -1)
         wrong = torch.cat([self.hard[self.place[batch]], random], 1)
         valid = (wrong >= 0) & ~is_gold(wrong, gold)
-        needed, where = torch.unique(torch.cat([translations[:, None], wrong.clamp_min(0)], 1), return_inverse=True)
-        x = self.queries.project(self.queries.adapted(words))
-        z = self.keys.adapted(needed, context=self.key_context)
-        if self.keys.kind == "householder":
-            x = self.keys.project_back(x)
-        else:
-            z = self.keys.project(z)
-        cosines = (x.to(self.dtype) @ z.to(self.dtype).T).to(x.dtype)
-        scores = (2 * cosines - self.penalty[needed]).gather(1, where)
-        return (
-            ranking_loss(scores[:, 0], scores[:, 1:], valid.to(scores), self.weight[batch]),
-            pair_loss(x, z[where[:, 0]], weights.distance),
-        )
+        distinct, row = distinct_rows(words, len(self.queries.rows))
+        keys, column = distinct_rows(torch.cat([translations[:, None], wrong.clamp_min(0)], 1), len(self.keys.rows))
+        x = self.queries.map_few(distinct)
+        cosines = self.keys.cosines(x, keys, self.key_context).take(row[:, None] * len(keys) + column)
+        scores = 2 * cosines - self.penalty[keys][column]
+        ranking = ranking_loss(scores[:, 0], scores[:, 1:], valid.to(scores), self.weight[batch])
+        if not weights.lambda_1:
+            return ranking, ranking.new_zeros(())
+        return ranking, pair_loss(x[row], self.keys.map_few(translations), weights.distance)
 
     def _random(self, generator: Generator, rows: int, count: int) -> Tensor:
         drawn = torch.randint(len(self.keys.rows), (rows, count), generator=generator)
         return drawn.to(self.pairs.device)
+
+
+def distinct_rows(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`torch.unique` with its inverse, of row numbers below a count: to mark them is faster than to sort them."""
+    used = torch.zeros(count, dtype=torch.bool, device=rows.device)
+    used[rows.flatten()] = True
+    return used.nonzero()[:, 0], (used.cumsum(0) - 1)[rows]

@@ -24,7 +24,8 @@ from bilex.methods.rapo.ranking import Negatives
 from bilex.methods.rapo.schedule import Schedule, train
 from bilex.methods.rapo.start import from_linear, from_towers, random_start
 from bilex.methods.rapo.towers import Projection
-from bilex.search import bfloat16
+from bilex.search.bfloat16 import Bfloat16
+from bilex.search.speedup import gains
 from bilex.settings.fields import Choice, Range, SearchSpace
 from bilex.training.checkpoint import NO_CHECKPOINT
 from bilex.training.trace import Trace
@@ -45,9 +46,9 @@ MIN_ROWS_FOR_BFLOAT16 = 10_000
 class Rapo(Method):
     """Ranking loss over CSLS, an adapter for each word, orthogonal projections by reflections: RAPO.
 
-    x → unit(x + σ(x̄ W)) A,  x̄ the mean of x and its neighbours, A a product of reflections; target words alike, with
-    an adapter and a projection of their own. Training makes the CSLS score 2 cos(x, z) − r(x) − r(z) of translation
-    pairs larger than that of hard and random negatives.
+    x → unit(x + σ(x̄ W)) A,  x̄ the mean of x and its neighbours, A a product of reflections. Target words have an
+    adapter and a projection of their own. Training makes the CSLS score 2 cos(x, z) − r(x) − r(z) of translation pairs
+    larger than that of hard and random negatives.
 
     Training starts from the map of a linear method (`start`): its symmetric part goes into the adapters, its orthogonal
     part into the reflections. `start=random` is the start of the paper.
@@ -101,8 +102,8 @@ class Rapo(Method):
     ranking: float = 1.0
     """Weight of the ranking loss L_r."""
     count: Literal["words", "pairs"] = "words"
-    """What has the same weight in the ranking loss: all source words, however many translations they have, or all
-    pairs, as in the paper."""
+    """What has equal weight in the ranking loss. `words`: each source word, however many translations it has. `pairs`:
+    each pair, as in the paper."""
     lambda_1: float = 0.0
     """Weight of the distance between the words of a pair, L_m."""
     distance: Distance = "euclidean"
@@ -114,11 +115,11 @@ class Rapo(Method):
     """Parameters in L2: those of the adapters, as in the authors' program, or all, as in the paper."""
     two_way: bool = False
     """Whether to train both directions: also rank source words for each target word."""
-    epochs: int = 10
+    epochs: int = 5
     """Largest number of passes over the pairs; dev chooses the best epoch."""
-    batch: int = 128
+    batch: int = 256
     """Pairs per step."""
-    learning_rate: float = 5e-4
+    learning_rate: float = 1e-3
     """Initial learning rate of Adam."""
     decay: bool = True
     """Whether the learning rate falls linearly to 0 at the last epoch."""
@@ -135,7 +136,7 @@ class Rapo(Method):
     """Neighbours of CSLS."""
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
     """Precision of the largest products of a training step, those with the negatives; all else has the precision of the
-    tables. `auto`: bfloat16 for large tables on processors that have instructions for it."""
+    tables. `auto`: bfloat16 for large tables on processors that are faster with it."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -291,7 +292,7 @@ class Rapo(Method):
             return torch.float32 if self.dtype == "float32" else torch.bfloat16
         is_large = min(len(x), len(z)) >= MIN_ROWS_FOR_BFLOAT16
         on_cpu = x.device.type == "cpu" and x.dtype == torch.float32
-        return torch.bfloat16 if is_large and on_cpu and bfloat16.is_native() else x.dtype
+        return torch.bfloat16 if is_large and on_cpu and gains(Bfloat16) else x.dtype
 
     def _start(
         self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, generator: Generator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
@@ -33,13 +33,15 @@ class RapoSemi(SelfLearning):
     name = "rapo_semi"
     paper = "Tian, Li, Ren et al. (2022). RAPO: an adaptive ranking paradigm for bilingual lexicon induction. EMNLP"
 
+    renamed: ClassVar[dict[str, str]] = SelfLearning.renamed | {"few": "enlarge_below"}  # old names
+
     base: Method = field(default_factory=lambda: Rapo(refit=False, warm_start=False))
     rounds: int = 1
     induction: Induction = field(
         default_factory=lambda: Induction(candidates=40_000, confidence="margin", rank_penalty=0.04)
     )
     precision: float | None = 0.9
-    few: int = 1500
+    enlarge_below: int = 1500
     """A dictionary with fewer source words than this is enlarged first."""
     initial: VecMapUnsupervised = field(default_factory=VecMapUnsupervised)
     """The method that enlarges a small dictionary."""
@@ -52,7 +54,7 @@ class RapoSemi(SelfLearning):
 
     def is_small(self, source_words: int) -> bool:
         """Whether a dictionary is enlarged first.  source_words: those that have vectors."""
-        return source_words < self.few
+        return source_words < self.enlarge_below
 
     def share_before(self, pairs: Tensor) -> float:
         """Enlarging a dictionary takes about a third of the time."""

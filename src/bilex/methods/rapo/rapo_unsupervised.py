@@ -10,9 +10,10 @@ from bilex.methods.rapo.rapo_semi import RapoSemi
 
 @dataclass(frozen=True, kw_only=True)
 class RapoUnsupervised(RapoSemi):
-    """RAPO on pairs that unsupervised VecMap has found, then rounds of RAPO-semi; its paper calls this impossible.
+    """RAPO on pairs that unsupervised VecMap has found, then rounds of RAPO-semi.
 
-    The first maps are worse than maps from a dictionary. Therefore frequent words are preferred more strongly.
+    The paper says that RAPO cannot be used without a dictionary. Here the found pairs take its place. The first maps
+    are worse than maps from a dictionary. Therefore frequent words are preferred more strongly.
     """
 
     name = "rapo_unsupervised"
@@ -22,4 +23,4 @@ class RapoUnsupervised(RapoSemi):
     induction: Induction = field(
         default_factory=lambda: Induction(candidates=40_000, confidence="margin", rank_penalty=0.08)
     )
-    least_share: float = 0.5
+    min_share: float = 0.5
