@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from bilex.rerank.candidates import BACKWARD, find_candidates
+from bilex.rerank.candidates import BACKWARD, find_candidates, search_backward
 from bilex.retrieval import CSLS
 
 
@@ -29,6 +29,14 @@ def test_figures_are_those_of_the_definition():
             order = scores[:, j].argsort(descending=True).tolist()
             assert found.back_ranks[i, place] == min(order.index(row), BACKWARD)
             np.testing.assert_allclose(found.back_scores[i, place], scores[:, j].max(), atol=1e-5)
+
+
+def test_backward_lists_of_all_targets_give_the_same():
+    index, rows = make_index(), np.arange(20)
+    whole = search_backward(index, torch.arange(50))
+    one, other = find_candidates(index, rows, 6), find_candidates(index, rows, 6, backward=whole)
+    assert one.back_ranks.tolist() == other.back_ranks.tolist()
+    assert one.back_scores.tolist() == other.back_scores.tolist()
 
 
 def test_only_the_first_words():

@@ -1,7 +1,10 @@
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
 
+from bilex.errors import AlignmentError
 from bilex.linalg.procrustes import procrustes
 from bilex.normalize import unit
 from bilex.rerank.cross_fitting import cross_fit, fold_numbers
@@ -141,3 +144,10 @@ def test_rank_blocks_have_no_effect(stage, index, monkeypatch):
 
 def test_rank_no_words(stage, index):
     assert stage.rank(index, np.arange(0), 3).targets.shape == (0, 3)
+
+
+def test_rank_refuses_columns_of_another_version(language, learnt, index):
+    ranker = dataclasses.replace(learnt.ranker, names=("csls.other", *learnt.ranker.names[1:]))
+    stage = dataclasses.replace(learnt, ranker=ranker).bind(language.evidence)
+    with pytest.raises(AlignmentError, match="made by another version of bilex"):
+        stage.rank(index, np.arange(3), 5)

@@ -42,6 +42,7 @@ OPTIONS = {
     "target": "TARGET",
     "threads": "--threads",
     "train": "--train",
+    "vectors_only": "--vectors-only",
 }
 """The option for each parameter, or for a parameter with one value."""
 MENTION = re.compile(r"(?<![^\s(])`(?P<mention>(?P<name>[a-z]\w*)(?:=(?P<value>[^`]+))?)`(?!['\"\w])")

@@ -13,9 +13,11 @@ from bilex.search.products import products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor
 
     from bilex.retrieval import Index
     from bilex.search.blocks import Progress
+    from bilex.search.lists import TopK
 
 BACKWARD = 10
 """Source words that are searched for each candidate, to find the rank of the word among them."""
@@ -67,13 +69,20 @@ def find_candidates(
     n: int,
     *,
     first: int | None = None,
+    backward: TopK | None = None,
     progress: Progress | None = None,
 ) -> Candidates:
-    """The n best candidates of source rows (q,); with `first`, only the first words of both tables are searched."""
+    """The n best candidates of source rows (q,); with `first`, only the first words of both tables are searched.
+
+    backward: the result of `search_backward` for all targets; by default those of the candidates are searched.
+    """
     sources = torch.from_numpy(rows).to(index.x.device)
     best = index.topk(index.x[sources], n, first=first, rows=sources, progress=progress)
-    targets, places = torch.unique(best.indices, return_inverse=True)
-    back = index.topk(index.z[targets], BACKWARD, "backward", first=first, rows=targets, progress=progress)
+    if backward is None:
+        targets, places = torch.unique(best.indices, return_inverse=True)
+        back = search_backward(index, targets, first=first, progress=progress)
+    else:
+        back, places = backward, best.indices
     is_word = back.indices[places] == sources[:, None, None]
     ranks = torch.where(is_word.any(2), is_word.to(torch.int8).argmax(2), BACKWARD)
     cosines = products(index.x[sources], index.z, best.indices.to(torch.int32))
@@ -85,3 +94,10 @@ def find_candidates(
         back_ranks=ranks.cpu().numpy(),
         back_scores=back.values[:, 0].double()[places].cpu().numpy(),
     )
+
+
+def search_backward(
+    index: Index, targets: Tensor, *, first: int | None = None, progress: Progress | None = None
+) -> TopK:
+    """The best source words of target rows (t,): (t, `BACKWARD`)."""
+    return index.topk(index.z[targets], BACKWARD, "backward", first=first, rows=targets, progress=progress)

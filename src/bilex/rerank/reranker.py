@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import torch
 
-from bilex.rerank.candidates import find_candidates
+from bilex.errors import AlignmentError
+from bilex.rerank.candidates import find_candidates, search_backward
 from bilex.rerank.features import Features
 from bilex.rerank.signals import SIGNALS
 from bilex.retrieval import CSLS
@@ -76,10 +78,13 @@ class BoundReranker:
 
         At least `candidates` are searched for each word. If n is larger, the others follow with probability 0.
         """
-        count = max(self.reranker.candidates, n)
+        count, backward = max(self.reranker.candidates, n), None
+        if len(rows) > WORDS:  # most targets are candidates of some word: search back from each of them once
+            targets = torch.arange(min(len(index.z), first or len(index.z)), device=index.z.device)
+            backward = search_backward(index, targets, first=first, progress=progress)
         parts = [
-            self._rank(find_candidates(index, rows[start : start + WORDS], count, first=first, progress=progress))
-            for start in range(0, len(rows), WORDS)
+            self._rank(find_candidates(index, block, count, first=first, backward=backward, progress=progress))
+            for block in (rows[start : start + WORDS] for start in range(0, len(rows), WORDS))
         ]
         if not parts:
             empty = np.empty((0, min(n, len(index.z))))
@@ -93,16 +98,25 @@ class BoundReranker:
         too: what is the same for all candidates has no effect on their order.
         """
         candidates = find_candidates(index, np.array([row]), self.reranker.candidates)
-        names, features = self.features.stacked(candidates)
-        columns = self.reranker.ranker.shares(features)[0]
-        signals = np.array([name.partition(".")[0] for name in names])
+        columns = self.reranker.ranker.shares(self._columns(candidates))[0]
+        signals = np.array([name.partition(".")[0] for name in self.reranker.ranker.names])
         sums = {signal: columns[:, signals == signal].sum(1) for signal in self.reranker.signals}
         order = np.argsort(-columns.sum(1), kind="stable")
         return candidates.targets[0, order], {signal: (s - s.mean())[order] for signal, s in sums.items()}
 
+    def _columns(self, candidates: Candidates) -> NDArray[np.float64]:
+        """All columns, (q, c, f), which must be those that the ranker was fitted to."""
+        names, columns = self.features.stacked(candidates)
+        if names != self.reranker.ranker.names:
+            raise AlignmentError(
+                "the second stage was made by another version of bilex, whose signals have other columns; align again, "
+                "or rank by the vectors alone: `vectors_only=True`"
+            )
+        return columns
+
     def _rank(self, candidates: Candidates) -> Ranked:
         head = candidates.head(self.reranker.candidates)
-        scores = self.reranker.ranker.scores(self.features.stacked(head)[1])
+        scores = self.reranker.ranker.scores(self._columns(head))
         confidences = self.reranker.calibration.probabilities(scores, head.scores, head.sources)
         order = np.argsort(-scores, axis=1, kind="stable")
         rest = candidates.shape[1] - head.shape[1]
