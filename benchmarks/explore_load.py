@@ -3,10 +3,13 @@
     python benchmarks/explore_load.py RUN [--requests 5000] [--clients 32] [-n 10] [--json]
     python benchmarks/explore_load.py RUN --make-russian 200000
     python benchmarks/explore_load.py RUN --make-random 200000 --dim 300
+    python benchmarks/explore_load.py RUN --review 500 [--corpus FILE]
 
 Starts the server on the run, waits until its lexicon is ready (with `--no-wait` only until it can translate), warms it
 up, and prints request times, errors, requests per second and, on Linux, processor time and resident memory of the
 server before and after. The server caches 10 translations per word, so with `-n` above 10 every request is a search.
+`--review` plays what the keys of one reviewer ask for, one after the other: decide, undo, filter, sort, search, turn
+the page, accept 1,000 entries at once, and, with `--corpus`, look at examples. Half of the lexicon is accepted first.
 `--make-russian` first writes a run: Russian vectors against other Russian vectors (`ru`, `ru-news`) with this many
 words, aligned by Procrustes. `--make-random` does the same with random vectors.
 """
@@ -15,14 +18,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import http.client
 import json
 import os
 import random
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from bilex import EmbeddingTable
@@ -36,6 +42,8 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("-n", type=int, default=10)
     parser.add_argument("--path", default="translate", choices=["translate", "explain", "map", "complete"])
+    parser.add_argument("--review", type=int, metavar="ENTRIES")
+    parser.add_argument("--corpus", type=Path)
     parser.add_argument("--no-wait", action="store_true")
     parser.add_argument("--make-russian", type=int, metavar="WORDS")
     parser.add_argument("--make-random", type=int, metavar="WORDS")
@@ -47,12 +55,15 @@ def main() -> None:
     elif args.make_random:
         make_random(args.run, args.make_random, args.dim)
     command = [sys.executable, "-m", "bilex", "explore", args.run, "--port", "0", "--no-open", "--json"]
+    command += ["--corrections", Path(tempfile.mkdtemp()) / "corrections.sqlite"] if args.review else []
+    command += ["--source-corpus", args.corpus, "--target-corpus", args.corpus] if args.corpus else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             url = json.loads(server.stdout.readline())["url"]
             started = time.perf_counter()
             wait_until_ready(url, lexicon=not args.no_wait)
-            report = {"prepared in (s)": round(time.perf_counter() - started, 1)} | measure(url, server.pid, args)
+            measured = review(url, server.pid, args) if args.review else measure(url, server.pid, args)
+            report = {"prepared in (s)": round(time.perf_counter() - started, 1)} | measured
         finally:
             server.terminate()
     print(json.dumps(report) if args.json else "\n".join(f"{name:30}{value}" for name, value in report.items()))
@@ -81,6 +92,71 @@ def measure(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
         "resident before (MB)": before,
         "resident after (MB)": resident(pid),
     }
+
+
+def review(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
+    """Play a review, and measure each kind of request: median, 95th percentile, mean processor time of the server."""
+    words, rng = EmbeddingTable.read(args.run / "source.safetensors").words, random.Random(0)
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname, place.port)
+    token = ask(connection, "GET", "/").decode().split('name="bilex-token" content="')[1].split('"')[0]
+    times: dict[str, list[float]] = {}
+    busy: dict[str, float] = {}
+
+    def timed(kind: str, path: str, body: dict[str, object] | None = None) -> dict[str, Any]:
+        started, spent = time.perf_counter(), processor_seconds(pid)
+        answer = json.loads(ask(connection, "GET" if body is None else "POST", path, token, body))
+        times.setdefault(kind, []).append(time.perf_counter() - started)
+        busy[kind] = busy.get(kind, 0.0) + processor_seconds(pid) - spent
+        return answer
+
+    def accept(rank_least: int, rank_most: int) -> int:
+        """Accept the open entries between two ranks at once."""
+        filters = f"rank_least={rank_least}&rank_most={rank_most}"
+        total = timed("count", f"/api/lexicon?status=open&limit=1&{filters}")["total"]
+        if total:
+            timed(f"accept {total:,}", f"/api/accept-all?{filters}", {"count": total})
+        return total
+
+    timed("first page", "/api/home")
+    timed("first list", "/api/lexicon?hide=nonwords")
+    accepted = accept(len(words) // 2, len(words))
+    for number, word in enumerate(rng.sample(words[: len(words) // 2], args.review)):
+        entry = timed("list", f"/api/lexicon?status=open&hide=nonwords&after={number + 1}")["entries"][0]
+        timed("decide", "/api/review", {"source": word, "targets": [entry["target"]]})
+        timed("choose several", "/api/review", {"source": word, "targets": [c["word"] for c in entry["candidates"]]})
+        if number % 5 == 0:
+            timed("undo", "/api/undo", {})
+            timed("search", f"/api/lexicon?text={quote(word[:3], safe='')}&hide=nonwords,given")
+            order = rng.choice(["score", "margin", "word", "doubts", "useful"])
+            timed("sort", f"/api/lexicon?order={order}&ascending={rng.choice(['true', 'false'])}&status=open")
+        if args.corpus:
+            candidates = "&".join(f"candidate={quote(c['word'], safe='')}" for c in entry["candidates"])
+            timed("examples", f"/api/examples?side=source&word={quote(word, safe='')}&{candidates}")
+    accept(1, 2000)
+    shown = {
+        kind: (percentile(sorted(kept), 0.5), percentile(sorted(kept), 0.95), busy[kind] / len(kept))
+        for kind, kept in times.items()
+    }
+    figures = {f"{kind} (ms)": [round(1000 * value, 1) for value in three] for kind, three in shown.items()}
+    return {"words": len(words), "accepted at the start": accepted, "entries": args.review, **figures}
+
+
+def ask(
+    connection: http.client.HTTPConnection,
+    method: str,
+    path: str,
+    token: str = "",
+    body: dict[str, object] | None = None,
+) -> bytes:
+    """Send a request as the page does; the answer."""
+    headers = {"x-bilex-token": token, "content-type": "application/json"}
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    if answer.status != 200:
+        sys.exit(f"{path}: {content.decode()}")
+    return content
 
 
 def percentile(times: list[float], share: float) -> float:

@@ -58,7 +58,7 @@ SETTINGS = [
     ("rapo", "| `start` | `geomm` |", "rapo", "start", "geomm"),
     ("rapo", "| `count` | `words` |", "rapo", "count", "words"),
     ("rapo", "| `negatives` | `shared` |", "rapo", "negatives", "shared"),
-    ("rapo", "| `lambda_1` | 0 |", "rapo", "lambda_1", 0),
+    ("rapo", "| `lambda_1` | `0` |", "rapo", "lambda_1", 0),
     ("rapo", "| `decay` | `true` |", "rapo", "decay", True),
     ("rapo", "| `regularize` | `adapters` |", "rapo", "regularize", "adapters"),
 ]
@@ -93,9 +93,47 @@ def test_retrieval():
 
 def test_the_explorer():
     pytest.importorskip("uvicorn", reason="the extra `explore` is not installed")
-    from bilex.explorer import protocol, server
+    from bilex.explorer import guard, protocol, server
 
+    assert "at most 16 kB long; only a file of decisions that you add may have up to 64 MB" in page("explore")
+    assert (guard.MAX_BODY_BYTES, guard.MAX_FILE_BYTES) == (16 << 10, 64 << 20)
     assert "ten seconds to arrive, header and body, and at most 100 connections are open" in page("explore")
     assert (protocol.REQUEST_SECONDS, protocol.MAX_CONNECTIONS) == (10, 100)
     assert "http://127.0.0.1:8421/" in page("own-vectors")
     assert server.PORT == 8421
+
+
+COLUMNS = (None, "paper", "authors")
+"""The presets of the columns; none: the defaults."""
+
+
+def documented_settings():
+    """The rows of the tables of presets: method, setting, and its value in each column."""
+    text, method = (DOCS / "reference" / "rapo.md").read_text(encoding="utf-8"), "rapo"
+    for line in text.splitlines():
+        method = "rapo_semi" if line.startswith("| setting of `rapo_semi`") else method
+        cells = re.findall(r"`([^`]+)`", line)
+        if line.startswith("| `") and len(cells) >= 4:
+            yield method, cells[0], cells[1:4]
+
+
+ROWS = list(documented_settings())
+
+
+@pytest.mark.parametrize(("method", "setting", "values"), ROWS, ids=[f"{row[0]}: {row[1]}" for row in ROWS])
+def test_presets_are_those_of_the_documents(method, setting, values):
+    for preset, value in zip(COLUMNS, values, strict=True):
+        given = {} if preset is None else {"preset": preset}
+        assert get_method(method, given) == get_method(method, {**given, setting: value}), (
+            f"{preset}: {setting}={value}"
+        )
+
+
+@pytest.mark.parametrize("method", ["rapo", "rapo_semi"])
+def test_the_documents_name_all_that_the_presets_change(method):
+    """Settings of which another one has the name in the same row, or which are those of a round, are left out."""
+    told = {name.partition(".")[0] for kind, name, _ in ROWS if kind == method} | {"tau_target", "base"}
+    default = get_method(method).describe()
+    for preset in COLUMNS[1:]:
+        changed = {k for k, v in get_method(method, {"preset": preset}).describe().items() if v != default[k]}
+        assert changed <= told

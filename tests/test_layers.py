@@ -1,6 +1,7 @@
 """Imports point downwards only: a package may import those of lower layers, and its own layer's where that is said."""
 
 import ast
+import re
 from pathlib import Path
 
 import bilex
@@ -81,6 +82,13 @@ def test_every_package_has_a_layer():
 
 def test_imports_point_downwards():
     assert {(own, other, place) for own, other, typing, place in upward() if not typing} == set()
+
+
+def test_the_mean_r_of_csls_has_one_definition():
+    """All else calls `local_mean`, or `nearest_mean`, which searches the neighbours first."""
+    means = re.compile(r"values.*\.mean\((?:1|-1|dim)|largest.*\.mean\(")
+    found = [path for path in SOURCE.rglob("*.py") if means.search(path.read_text(encoding="utf-8"))]
+    assert [path.relative_to(SOURCE).as_posix() for path in found] == ["retrieval/csls.py"]
 
 
 def test_imports_for_types_point_downwards_or_are_excused():

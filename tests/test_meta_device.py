@@ -8,7 +8,7 @@ from bilex.linalg.least_squares import least_squares
 from bilex.linalg.procrustes import procrustes
 from bilex.mapping import LinearMapping
 from bilex.methods.rapo.mapping import TowerMapping
-from bilex.methods.rapo.objective import distance_from_start, pair_loss, ranking_loss
+from bilex.methods.rapo.objective import pair_loss, parameter_norm, ranking_loss
 from bilex.methods.rapo.towers import Tower
 from bilex.normalize import Normalizer
 from bilex.search.blocks import logsumexp, score_blocks
@@ -54,7 +54,8 @@ def test_gradients_of_all_losses(made):
         ranking_loss(scores[:, 0], scores[:, 1:], made(8, 19), made(8)),
         pair_loss(x, made(8, D), "euclidean"),
         pair_loss(x, made(8, D), "squared"),
-        distance_from_start(parameters, [made(D, D), made(D, D)]),
+        parameter_norm(parameters, joint=False),
+        parameter_norm(parameters, joint=True),
     ]
     assert all(is_like(loss, made) for loss in losses)
     torch.stack(losses).sum().backward()

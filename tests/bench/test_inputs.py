@@ -96,7 +96,7 @@ def test_tables_of_the_shared_folder_are_unpacked(world, tmp_path, store, monkey
 
 
 def test_files_of_muse_that_are_missing_can_be_fetched(tmp_path):
-    direction = Suite.read("muse-rich").directions["en-es"]
+    direction = Suite.read("paper-table-1").directions["en-es"]
     places = [Path("wiki.en.vec"), Path("wiki.es.vec"), Path("en-es.0-5000.txt"), Path("en-es.5000-6500.txt")]
     for wanted, name in zip(direction.inputs(), places, strict=True):
         with pytest.raises(

@@ -10,6 +10,15 @@ from bilex.bench.suite import Suite
 from bilex.errors import LockError, SettingsError, SuiteError
 from bilex.storage.lock import LOCK_FILE, exclusive_lock
 
+DIRECTION = """
+title = "One"
+
+[directions.s-t]
+source = { file = "x.safetensors" }
+target = { file = "z.vec" }
+train = { file = "train.tsv" }
+test = { file = "test.tsv" }
+"""
 NAMES = ["procrustes.s-t.0", "ridge-weak.s-t.0", "procrustes.short.0"]
 
 
@@ -29,6 +38,25 @@ def test_a_suite_is_run_once(small, folder, here):
     assert {cell.made_at for cell in read(folder)} == {cell.made_at for cell in cells}
     assert run(small, folder, tell=told.append) == cells
     assert (len(here), len(told)) == (3, 3)
+
+
+def test_cells_that_are_the_same_are_run_once(write, folder, here):
+    vary = 'vary = { penalty = [0.1, 0.2], normalize = ["unit", "unit,center,unit"] }\n'
+    systems = '[[systems]]\nmethod = "ridge"\nsettings = { penalty = 0.1 }\n' + vary
+    told = []
+    cells = run(Suite.read(write(DIRECTION + systems)), folder, tell=told.append)
+    assert here == ["penalty=0.1.s-t.0", "penalty=0.2.s-t.0", "normalize=unit.s-t.0"]
+    assert [cell.system for cell in cells] == [
+        "penalty=0.1",
+        "penalty=0.2",
+        "normalize=unit",
+        "normalize=unit,center,unit",
+    ]
+    assert cells[0].ranks == cells[3].ranks
+    assert cells[3].settings == {"penalty": "0.1", "normalize": "unit,center,unit"}
+    assert [(now.done, now.all, now.left.cells) for now in told] == [(2, 4, 2), (3, 4, 1), (4, 4, 0)]
+    assert run(Suite.read(write(DIRECTION + systems)), folder) == cells
+    assert len(here) == 3
 
 
 def test_the_suite_as_run_is_beside_the_results(small, folder, here):

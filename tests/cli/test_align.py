@@ -137,6 +137,17 @@ def test_unsupervised(bilex, refused, inputs, output):
     )
 
 
+def test_presets(bilex, refused, inputs, output, tmp_path):
+    few = ["--set", "epochs=1", "--set", "warm_up=0"]
+    assert bilex("align", *inputs, "--method", "rapo", "--preset", "authors", *few, "--output", output).code == 0
+    settings = Alignment.load(output).provenance["inputs"]["settings"]
+    assert (settings["start"], settings["hard"], settings["epochs"], settings["warm_up"]) == ("random", 128, 1, 0)
+    message = refused("align", *inputs, "--method", "rapo", "--preset", "author", "--output", tmp_path / "b")
+    assert "method rapo has no preset 'author' (did you mean 'authors'?)" in message
+    message = refused("align", *inputs, "--fast", "--preset", "paper", "--output", tmp_path / "b")
+    assert "method procrustes has no presets; leave out --preset" in message
+
+
 def test_rounds(bilex, refused, inputs, output, tmp_path):
     assert bilex("align", *inputs, "--method", "self-learning", "--rounds", 2, "--output", output).code == 0
     made = Alignment.load(output)

@@ -49,6 +49,8 @@ def test_a_suite_is_run_and_summed_up(bilex, suite, tmp_path):
     assert (first[0], second[:2]) == ("procrustes", ["ridge,", "weak"])
     assert float(first[1]) > 50
     assert "1/3  procrustes.s-t.0: P@1 " in result.err
+    assert "; a few seconds for the other 2, up to " in result.err
+    assert " GB each" in result.err
     assert f"next: bilex bench report {tmp_path / 'results'}" in result.err
 
 
@@ -77,6 +79,14 @@ def test_list_runs_nothing(bilex, suite, tmp_path):
         ["to", "run", "seed"], ["done", "no", "0"], ["-", "yes", "0"], ["-", "yes", "1"],
     ]  # fmt: skip
     assert f"3 cells, 1 with a result in {folder}; 2 to run" in result.err
+
+
+def test_list_tells_what_is_needed(bilex, suite, tmp_path):
+    text = suite.read_text().replace("train.tsv", "gone.tsv") + '[[systems]]\nmethod = "css"\n'
+    suite.write_text(text, encoding="utf-8")
+    result = bilex("bench", "run", suite, "--output", tmp_path / "r", "--list")
+    assert "needs the extra transport (installed): css" in result.err
+    assert "gone.tsv: there is no such file; correct the path in the suite, or put the file there" in result.err
 
 
 def test_list_tells_what_would_be_run_again(bilex, suite, tmp_path):
@@ -136,7 +146,7 @@ def test_the_results_go_where_one_would_look(bilex, suite, tmp_path, monkeypatch
         (["sample", "--directions", "en-f"], 1, "has no direction 'en-f' (did you mean 'en-fr'?); it has: "),
         (["sample", "--rng-seeds", "a"], 2, "needed whole numbers"),
         (["sample", "--jobs", "0"], 2, "0 is not in the range"),
-        (["muse-low", "--directions", "en-et"], 1, "fetch it with bilex data fetch muse en-et"),
+        (["paper-table-2", "--directions", "en-et"], 1, "fetch it with bilex data fetch muse en-et"),
     ],
 )
 def test_mistakes_are_told(refused, args, code, message, tmp_path, monkeypatch):

@@ -69,6 +69,56 @@ class TestExport:
         assert Lexicon.read(tmp_path / "a.tsv").pairs == tuple(others)
 
 
+class TestMerge:
+    def test_decisions_of_others_are_added(self, bilex, decided, tmp_path):
+        from bilex.run.corrections import Corrections
+
+        ben = Corrections(tmp_path / "ben.sqlite")
+        ben.decide("s1", "t1", "rejected")
+        ben.decide("s5", "t5", "accepted")
+        ben.close()
+        result = bilex("explore", decided, "--merge", tmp_path / "ben.sqlite", "--json")
+        assert result.json == {"merged": {str(tmp_path / "ben.sqlite"): {"added": 2, "known": 0}}, "conflicts": 1}
+        assert "2 decisions added, 0 were here already" in result.err
+        assert "reviewers differ on 1 pairs" in result.err
+        again = bilex("explore", decided, "--merge", tmp_path / "ben.sqlite")
+        assert "0 decisions added, 2 were here already" in again.err
+        merged = Corrections(decided / "corrections.sqlite", reading=True)
+        assert merged.judged()[0] == [("s1", "t1"), ("s2", "t3"), ("s5", "t5")], "what was decided here counts"
+        assert [d.reviewer for d in merged.of_reviewers()] == ["", "", "ben", "ben"]
+        merged.close()
+
+    def test_a_file_of_a_run_has_the_name_of_the_run(self, bilex, decided, run, tmp_path):
+        assert (
+            bilex(
+                "explore", run, "--corrections", tmp_path / "mine.sqlite", "--merge", decided / "corrections.sqlite"
+            ).code
+            == 0
+        )
+        from bilex.run.corrections import Corrections
+
+        merged = Corrections(tmp_path / "mine.sqlite", reading=True)
+        assert {d.reviewer for d in merged.of_reviewers()} == {decided.name}
+        merged.close()
+
+    def test_no_file(self, refused, decided, tmp_path):
+        assert "there are no corrections yet" in refused("explore", decided, "--merge", tmp_path / "none.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--source-corpus", "none.txt", "no such file or folder"),
+        ("--target-tags", "none.tsv", "No such file"),
+        ("--reviewer", "a\nb", "printable characters"),
+    ],
+)
+def test_evidence_that_is_not_there(refused, run, tmp_path, option, value, says):
+    given = tmp_path / value if value.startswith("none") else value
+    assert says in refused("explore", run, "--port", "0", "--no-open", option, given)
+    assert not (run / "corrections.sqlite").exists()
+
+
 def test_no_run(refused, tmp_path):
     assert "this is no run folder" in refused("explore", tmp_path)
     assert not list(tmp_path.iterdir())

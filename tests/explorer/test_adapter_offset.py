@@ -5,6 +5,7 @@ import torch
 
 from bilex.explorer.adapter_offset import personal
 from bilex.explorer.chart import plane
+from bilex.methods.rapo import context as context_module
 from bilex.methods.rapo.context import context_vectors, find_neighbourhoods
 from bilex.methods.rapo.mapping import TowerMapping
 
@@ -25,9 +26,10 @@ def towers(x, z, *, kept, **settings):
     )
 
 
-@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("kept", [True, False, "means"])
 @pytest.mark.parametrize(("side", "tau"), [("source", 0.5), ("target", 0.6)])
-def test_the_offset_is_what_moves_the_word(alignment, side, tau, kept):
+def test_the_offset_is_what_moves_the_word(alignment, side, tau, kept, monkeypatch):
+    monkeypatch.setattr(context_module, "MAX_PAIRS", 10 if kept == "means" else 10**6)
     x, z = alignment.normalized("source"), alignment.normalized("target")
     mapping, table, row = towers(x, z, kept=kept), x if side == "source" else z, 7
     told = personal(mapping, side, row, table)

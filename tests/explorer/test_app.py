@@ -6,6 +6,9 @@ from dataclasses import replace
 import pytest
 
 from bilex import Alignment, Entry, Lexicon, align
+from bilex.explorer.tags import Tag, Tags
+
+SHOWN = ("verdict", "targets", "note")
 
 
 def test_status(client):
@@ -96,14 +99,15 @@ def test_decide_undo_and_export(client):
     pairs = [{"source": entry["source"], "suggestion": entry["target"]} for entry in entries]
     assert decide(client, **pairs[0], verdict="accepted").json()["decided"]["accepted"] == 1
     told = decide(client, **pairs[1], verdict="corrected", target="mot inconnu", note="rare").json()
-    assert told["decision"] == {"verdict": "corrected", "targets": ["mot inconnu"], "note": "rare"}
+    assert [told["decision"][name] for name in SHOWN] == ["corrected", ["mot inconnu"], "rare"]
+    assert told["decision"]["made"].endswith("Z")
     assert told["unknown"] == ["mot inconnu"]
     decide(client, **pairs[2], verdict="rejected")
     listed = client.get("/api/lexicon?limit=3&origin=found").json()["entries"]
     assert [entry["decision"]["verdict"] for entry in listed] == ["accepted", "corrected", "rejected"]
     for status, total in [("accepted", 1), ("corrected", 1), ("rejected", 1), ("open", 597)]:
         assert client.get("/api/lexicon", params={"status": status}).json()["total"] == total
-    assert client.post("/api/undo").json()["undone"] == pairs[2]
+    assert client.post("/api/undo", json={}).json()["undone"] == pairs[2]
     sent = client.get("/api/export")
     assert sent.headers["content-disposition"] == 'attachment; filename="corrections.tsv"'
     assert sent.text == f"{entries[0]['source']}\t{entries[0]['target']}\n{entries[1]['source']}\tmot inconnu\n"
@@ -115,7 +119,7 @@ def test_decide_undo_and_export(client):
     sent = client.get("/api/export?what=lexicon")
     assert sent.headers["content-disposition"] == 'attachment; filename="lexicon.tsv"'
     head, *lines = sent.text.splitlines()
-    assert head == "# source\ttarget\tscore\trank\torigin"
+    assert head.startswith("# source\ttarget\tscore\trank\torigin")
     lines = {line.split("\t")[0]: line.split("\t")[1:] for line in reversed(lines)}
     assert lines[entries[0]["source"]][::3] == [entries[0]["target"], "accepted"]
     assert lines[entries[1]["source"]] == ["mot inconnu", "", "1", "corrected"]
@@ -128,11 +132,11 @@ def test_undo_shows_what_was_decided_before(client):
     pair = {"source": "a", "suggestion": "b"}
     for verdict in ("accepted", "rejected"):
         decide(client, **pair, verdict=verdict)
-    told = client.post("/api/undo").json()
+    told = client.post("/api/undo", json={}).json()
     assert (told["undone"], told["decision"]["verdict"]) == (pair, "accepted")
-    told = client.post("/api/undo").json()
+    told = client.post("/api/undo", json={}).json()
     assert (told["undone"], told["decision"]) == (pair, None)
-    told = client.post("/api/undo").json()
+    told = client.post("/api/undo", json={}).json()
     assert (told["undone"], told["decision"]) == (None, None)
 
 
@@ -141,7 +145,7 @@ def test_several_translations_at_once(client, run):
     pair, other = ({"source": entry["source"], "suggestion": entry["target"]} for entry in (first, second))
     known, unknown = client.explorer.table("target").words[50], "mot inconnu"
     told = decide(client, **pair, verdict="corrected", target=f"{known}, {unknown}；{known}").json()
-    assert told["decision"] == {"verdict": "corrected", "targets": [known, unknown], "note": ""}
+    assert [told["decision"][name] for name in SHOWN] == ["corrected", [known, unknown], ""]
     assert told["unknown"] == [unknown]
     sent = client.get("/api/export").text
     assert sent == f"{pair['source']}\t{known}\n{pair['source']}\t{unknown}\n"
@@ -153,9 +157,9 @@ def test_several_translations_at_once(client, run):
     assert not [line for line in lines if "nan" in line[2:]]
     # A note alone changes none of them, and undoing takes the whole entry back.
     told = decide(client, **pair, verdict="corrected", note="both").json()
-    assert told["decision"] == {"verdict": "corrected", "targets": [known, unknown], "note": "both"}
-    client.post("/api/undo")
-    assert client.post("/api/undo").json()["decision"] is None
+    assert [told["decision"][name] for name in SHOWN] == ["corrected", [known, unknown], "both"]
+    client.post("/api/undo", json={})
+    assert client.post("/api/undo", json={}).json()["decision"] is None
     assert client.get("/api/export").text == ""
     # The suggestion alone, whatever stands around it, is accepted; with others it stays right.
     assert (
@@ -317,3 +321,98 @@ def test_a_preparation_that_fails_is_told(run, reopened, monkeypatch):
     explorer.preparation.start()
     explorer.preparation.wait()
     assert explorer.preparation.status()["error"] == "ZeroDivisionError: division by zero"
+
+
+def review(client, **fields):
+    return client.post("/api/review", json=fields)
+
+
+def test_review_of_an_entry(client):
+    entry = client.get("/api/lexicon?limit=1&origin=found").json()["entries"][0]
+    source, words = entry["source"], [candidate["word"] for candidate in entry["candidates"]]
+    told = review(client, source=source, targets=[words[0]], reviewer="anna").json()
+    assert (told["state"]["verdict"], told["state"]["reviewer"]) == ("accepted", "anna")
+    told = review(client, source=source, targets=words[:2], note="both").json()
+    assert [told["state"][name] for name in SHOWN] == ["corrected", words[:2], "both"]
+    told = review(client, source=source, mark="multiword").json()
+    assert [told["state"][name] for name in (*SHOWN, "mark")] == ["corrected", words[:2], "both", "multiword"]
+    told = review(client, source=source, typed=f"{words[1]}; mot inconnu").json()
+    assert (told["state"]["targets"], told["unknown"]) == ([words[1], "mot inconnu"], ["mot inconnu"])
+    listed = client.get("/api/lexicon", params={"text": "inconnu", "mark": "multiword", "limit": 1}).json()
+    assert listed["total"] == 0, "the text is that of the lexicon"
+    (listed,) = client.get("/api/lexicon?mark=multiword").json()["entries"]
+    assert [candidate["word"] for candidate in listed["candidates"]][-1] == "mot inconnu"
+    assert review(client, source=source, targets=[], rejected=True).json()["state"]["verdict"] == "rejected"
+    assert review(client, source=source, targets=[]).json()["state"]["verdict"] == "open"
+    assert review(client, source="no such word", targets=[]).status_code == 404
+    assert review(client, source=source, targets=["a\tb"]).status_code == 400
+    assert review(client, source=source, mark="other").status_code == 422
+
+
+def test_many_at_once_only_if_the_list_is_as_it_was(client):
+    filters = {"origin": "found", "margin_least": 0.05}
+    total = client.get("/api/lexicon", params={**filters, "status": "open"}).json()["total"]
+    assert total > 10
+    refused = client.post("/api/accept-all", params=filters, json={"count": total + 1})
+    assert (refused.status_code, "the list has changed" in refused.json()["error"]) == (409, True)
+    told = client.post("/api/accept-all", params=filters, json={"count": total}).json()
+    assert (told["count"], told["decided"]["accepted"]) == (total, total)
+    assert client.get("/api/lexicon", params={**filters, "status": "open"}).json()["total"] == 0
+    assert client.post("/api/undo", json={}).json()["count"] == total
+    assert client.explorer.corrections.current() == {}
+
+
+def test_the_next_page_begins_behind_the_last_entry_whatever_was_decided(client):
+    first = client.get("/api/lexicon?status=open&limit=10&order=score").json()["entries"]
+    expected = client.get("/api/lexicon?status=open&limit=10&offset=10&order=score").json()["entries"]
+    for entry in first:
+        review(client, source=entry["source"], rejected=True)
+    after = client.get(f"/api/lexicon?status=open&limit=10&order=score&after={first[-1]['rank']}").json()
+    assert [entry["source"] for entry in after["entries"]] == [entry["source"] for entry in expected]
+    assert after["offset"] == 0
+    assert client.get("/api/lexicon?after=100000").status_code == 200
+
+
+def test_filters_of_kind_script_and_rank(client):
+    def sources(**wanted):
+        return [
+            entry["source"] for entry in client.get("/api/lexicon", params={"limit": 200, **wanted}).json()["entries"]
+        ]
+
+    assert sources(script="Hebrew") == ["שלום"]
+    assert sources(rank_least=3, rank_most=5) == client.explorer.table("source").words[2:5]
+    assert {"</s>", "1984"} & set(sources(rank_least=580, hide="nonwords")) == set()
+    assert {"</s>", "1984"} <= set(sources(rank_least=580))
+    assert not any(entry["origin"] == "given" for entry in client.get("/api/lexicon?hide=given").json()["entries"])
+    assert client.get("/api/lexicon?hide=everything").status_code == 422
+    words = sources(order="word", limit=50)
+    assert words == [client.explorer.table("source").words[i] for i in client.explorer.words["source"]._rows[:50]]
+
+
+def test_home(client):
+    told = client.get("/api/home").json()
+    assert told["words"] == {"source": 600, "target": 800}
+    assert told["dictionary"] == len(client.explorer.alignment.given)
+    assert told["review"]["found"]["decided"] == told["review"]["found"]["aside"] == 0
+    assert told["expected"] is None
+    assert told["confidence"] is False
+    first = told["useful"][0]
+    review(client, source=first["source"], targets=[first["target"]])
+    after = client.get("/api/home").json()
+    assert after["review"]["found"] == {**told["review"]["found"], "decided": 1}
+    assert after["useful"][:7] == told["useful"][1:]
+
+
+def test_examples_without_a_corpus(client):
+    told = client.get("/api/examples?word=the&side=source&candidate=le").json()
+    assert told == {"word": None, "candidates": [None], "corpora": {"source": False, "target": False}}
+
+
+def test_parts_of_speech_and_lemmas(client):
+    words = client.explorer.table("source").words
+    client.explorer.tags["source"] = Tags({words[3]: Tag("be", "VERB"), words[5]: Tag("", "NOUN")})
+    assert client.get("/api/about").json()["parts"] == ["NOUN", "VERB"]
+    (entry,) = client.get("/api/lexicon?part=VERB&status=open").json()["entries"]
+    assert (entry["source"], entry["lemma"], entry["part"]) == (words[3], "be", "VERB")
+    assert client.get("/api/translate", params={"word": words[5], "side": "source"}).json()["part"] == "NOUN"
+    assert client.get("/api/translate", params={"word": "le", "side": "target"}).json()["part"] == ""

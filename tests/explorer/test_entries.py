@@ -102,3 +102,20 @@ def test_a_hub_has_five_entries_and_shows_as_many():
     # With one candidate there is no second, and no margin.
     assert entries.margin.tolist() == [0] * 10
     assert not entries.doubts["low_margin"].any()
+
+
+def test_confidence_where_it_is_known():
+    """Entries without it are within no bounds, and come last in its order, both ways."""
+    rows_, scores = torch.tensor([[0, 1]] * 4), torch.tensor([[0.9, 0.1], [0.9, 0.8], [0.9, 0.5], [0.9, 0.85]])
+    confidence = np.array([[0.2, 0.1], [np.nan, np.nan], [0.9, 0.05], [np.nan, np.nan]], dtype=np.float32)
+    words = WordIndex(SOURCES[:4]), WordIndex(TARGETS)
+    back = Best(torch.zeros(4, 2, dtype=torch.int), torch.zeros(4, 2))
+    entries = Entries(Best(rows_, scores), back, *words, confidence=confidence)
+    assert rows(entries, order="confidence") == [0, 2, 1, 3]
+    assert rows(entries, order="confidence", ascending=False) == [2, 0, 1, 3]
+    assert rows(entries, confidence_least=0.5) == [2]
+    assert rows(entries, confidence_most=0.5) == [0]
+    # Uncertainty is 1 - confidence, or the share of entries with a larger margin, over the logarithm of the rank.
+    expected = np.array([0.8, 3 / 4, 0.1, 1.0]) / np.log2([2, 3, 4, 5])
+    np.testing.assert_allclose(entries.usefulness, expected, rtol=1e-6)
+    assert rows(entries, order="useful", ascending=False) == np.argsort(-expected).tolist()

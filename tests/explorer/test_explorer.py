@@ -88,7 +88,7 @@ def test_the_lexicon_has_the_decisions_in_it(explorer):
     assert set(found) - set(changed.values()) >= {first, second, third}
     assert first.source not in {source for source, _ in changed}
     assert (third.source, third.target) not in changed, "what a person says is the later word"
-    assert changed[second.source, "autre"][3:] == (1, "corrected")
+    assert changed[second.source, "autre"][3:5] == (1, "corrected")
 
 
 def test_closing_ends_the_threads_and_the_file(explorer):

@@ -10,8 +10,10 @@ import torch
 from bilex.explorer import views
 from bilex.explorer.chart import plane
 from bilex.explorer.explorer import Explorer
+from bilex.explorer.review_views import entries_view
 from bilex.explorer.search import Ranked
-from bilex.run.corrections import Corrections, Decision
+from bilex.run.corrections import Corrections
+from bilex.run.decision import Decision
 
 OTHER = {"source": "target", "target": "source"}
 
@@ -82,7 +84,7 @@ def listed(explorer, lexicon, truth):
 
 
 def test_every_entry_shows_its_own_doubts_and_no_others(explorer, listed):
-    shown = views.entries_view(explorer, explorer.entries, range(600))
+    shown = entries_view(explorer, range(600))
     assert [entry["doubts"] for entry in shown] == [entry["doubts"] for entry in listed]
     kinds = Counter(tuple(entry["doubts"]) for entry in shown)
     assert kinds[()] > 100
@@ -94,12 +96,14 @@ def test_every_entry_shows_its_own_doubts_and_no_others(explorer, listed):
 
 def test_every_entry_shows_its_words_and_figures(explorer, listed):
     source = explorer.table("source").words
-    shown = views.entries_view(explorer, explorer.entries, range(600))
+    shown = entries_view(explorer, range(600))
     for i, entry in enumerate(shown):
         assert (entry["source"], entry["rank"]) == (source[i], i + 1)
-        assert [entry[name] for name in ("target", "more", "origin")] == [
-            listed[i][name] for name in ("target", "more", "origin")
-        ]
+        assert [entry[name] for name in ("target", "origin")] == [listed[i][name] for name in ("target", "origin")]
+        given = [candidate["word"] for candidate in entry["candidates"] if candidate["given"]]
+        assert given == ([listed[i]["target"], *listed[i]["more"]] if listed[i]["origin"] == "given" else [])
+        assert len(entry["candidates"]) == max(5, len(given))
+        assert len({candidate["word"] for candidate in entry["candidates"]}) == len(entry["candidates"])
         assert entry["score"] == pytest.approx(listed[i]["score"], abs=2e-5, nan_ok=True)
         assert entry["margin"] == pytest.approx(listed[i]["margin"], abs=2e-5)
         assert entry["decision"] is None
@@ -135,31 +139,33 @@ def test_what_is_given_for_a_word(explorer, truth, side):
 
 def test_an_entry_shows_the_decision_about_its_own_pair(explorer):
     rows = [0, 2, 100]
-    first, second, third = views.entries_view(explorer, explorer.entries, rows)
+    first, second, third = entries_view(explorer, rows)
     assert len({first["target"], second["target"], third["target"]}) == 3
     explorer.corrections.decide(first["source"], first["target"], "rejected", note="no")
     explorer.corrections.decide(second["source"], first["target"], "accepted")
     explorer.corrections.decide(third["target"], third["source"], "accepted")
-    told = [entry["decision"] for entry in views.entries_view(explorer, explorer.entries, rows)]
-    assert told == [{"verdict": "rejected", "targets": [], "note": "no"}, None, None]
+    told = [entry["decision"] for entry in entries_view(explorer, rows)]
+    assert (told[0]["verdict"], told[0]["targets"], told[0]["note"]) == ("rejected", [], "no")
+    assert (told[1]["verdict"], told[1]["targets"]) == ("corrected", [first["target"]]), "another translation is right"
+    assert told[2] is None
 
 
 @pytest.mark.parametrize(
-    ("decision", "shown"),
+    "decision",
     [
-        (None, None),
-        (Decision("a", "x", "open"), None),
-        (Decision("a", "x", "open", note="?"), {"verdict": "open", "targets": [], "note": "?"}),
-        (Decision("a", "x", "accepted", ("x",)), {"verdict": "accepted", "targets": ["x"], "note": ""}),
-        (Decision("a", "x", "rejected"), {"verdict": "rejected", "targets": [], "note": ""}),
-        (
-            Decision("a", "x", "corrected", ("y", "z"), "!"),
-            {"verdict": "corrected", "targets": ["y", "z"], "note": "!"},
-        ),
+        Decision("a", "x", "open", note="?"),
+        Decision("a", "x", "open", mark="name"),
+        Decision("a", "x", "accepted", ("x",), reviewer="anna"),
+        Decision("a", "x", "rejected", made="2026-01-01T00:00:00.000Z"),
+        Decision("a", "x", "corrected", ("y", "z"), "!"),
     ],
 )
-def test_a_decision_is_shown_if_it_counts_or_says_something(decision, shown):
-    assert views.decision_view(decision) == shown
+def test_a_decision_is_shown_if_it_counts_or_says_something(decision):
+    shown = views.decision_view(decision)
+    assert shown.pop("targets") == list(decision.targets)
+    assert shown == {name: getattr(decision, name) for name in ("verdict", "note", "mark", "reviewer", "made")}
+    assert views.decision_view(None) is None
+    assert views.decision_view(Decision("a", "x", "open", reviewer="anna")) is None
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
@@ -287,6 +293,7 @@ def test_run(explorer, run):
         "preparation": explorer.preparation.status(),
         "ready": {"translations": {"source": True, "target": True}, "lexicon": True},
         "decided": {"accepted": 1, "rejected": 0, "corrected": 0},
+        "reviewer": "",
     }
     # Source words can be translated as soon as the r of the target words are known, and the other way round.
     del explorer.index.penalties["target"], explorer.induced.best["backward"]

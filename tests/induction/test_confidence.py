@@ -46,3 +46,9 @@ def test_pairs_that_are_among_others():
 def test_only_source_words_that_are_not_in_a_dictionary_are_added():
     dictionary, induced = torch.tensor([[3, 1], [0, 2]]), torch.tensor([[0, 5], [4, 1], [4, 2], [3, 1]])
     assert extend_dictionary(dictionary, induced).tolist() == [[3, 1], [0, 2], [4, 1], [4, 2]]
+
+
+def test_all_pairs_that_are_not_in_a_dictionary_or_all():
+    dictionary, induced = torch.tensor([[3, 1], [0, 2]]), torch.tensor([[0, 5], [4, 1], [3, 1]])
+    assert extend_dictionary(dictionary, induced, "new_pairs").tolist() == [[3, 1], [0, 2], [0, 5], [4, 1]]
+    assert extend_dictionary(dictionary, induced, "all").tolist() == [[3, 1], [0, 2], [0, 5], [4, 1], [3, 1]]

@@ -25,11 +25,51 @@ def test_compact_form_is_the_product_of_the_reflections(n, d):
     torch.testing.assert_close(compose(v), one_by_one(v), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("n", "d"), [(300, 300), (40, 300), (350, 300)])
-def test_orthogonal_in_float32(n, d):
-    q = compose(normal(n, d).float())
+def clustered(n, d, width):
+    """Reflections that are all near one direction, with either sign."""
+    signs = 1 - 2 * (torch.arange(n) % 2)[:, None]
+    return signs * normal(1, d, rng_seed=1) + width * normal(n, d)
+
+
+REFLECTIONS = {
+    "normal": normal(300, 300),
+    "few": normal(40, 300),
+    "more than dimensions": normal(350, 300),
+    "one cluster": clustered(300, 300, 0.1),
+    "a narrow cluster": clustered(300, 300, 0.01),
+    "a long cluster": clustered(600, 300, 0.1),
+}
+
+
+@pytest.mark.parametrize("v", REFLECTIONS.values(), ids=REFLECTIONS)
+def test_orthogonal_in_float32_up_to_one_rounding(v):
+    """Two units in the last place, in an exact product; and the matrix is the product of the reflections, rounded."""
+    q = compose(v.float())
     assert q.dtype == torch.float32
-    assert (q @ q.T - torch.eye(d)).abs().max() < 1e-5
+    assert (q.double() @ q.double().T - torch.eye(300)).abs().max() <= 2**-23
+    assert (q - one_by_one(v.float().double())).abs().max() <= 2**-25 + 1e-12
+
+
+@pytest.mark.parametrize("v", REFLECTIONS.values(), ids=REFLECTIONS)
+def test_reflected_rows_keep_their_length_in_float32(v):
+    rows = torch.nn.functional.normalize(normal(50, 300, rng_seed=2)).float()
+    assert (reflect(rows, v.float()).double().norm(dim=1) - 1).abs().max() < 1e-5
+    assert (reflect(reflect(rows, v.float()), v.float(), inverse=True) - rows).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_the_parity_of_the_number_is_the_determinant(n):
+    """So 5 reflections never make a matrix of determinant 1, such as the identity: 4 or 6 do."""
+    for rng_seed in range(3):
+        assert float(torch.linalg.det(compose(normal(n, 5, rng_seed=rng_seed)))) == pytest.approx((-1) ** n)
+
+
+@pytest.mark.parametrize("determinant", [1, -1])
+@pytest.mark.parametrize("d", [4, 5])
+def test_d_reflections_reach_one_half_of_the_orthogonal_matrices(d, determinant):
+    found = decompose(orthogonal(d, determinant), d)
+    assert len(found) == (d if (-1) ** d == determinant else d + 1)
+    assert len(decompose(orthogonal(d, determinant))) <= d
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 5), (3, 7), (7, 7), (12, 7)])

@@ -53,6 +53,20 @@ RAPO = {
     "k": 10,
     "dtype": "auto",
 }
+RAPO_ADDED = {
+    "adapters": "zeros",
+    "tau_included": False,
+    "origin": "start",
+    "shuffle": "words",
+    "choose_by": "mrr",
+}
+SELF_LEARNING_ADDED = {
+    "extend": "new_words",
+    "accumulate": False,
+    "base_dev": "first",
+    "choice": "within_error",
+    "refit": True,
+}
 VECMAP = {
     "normalize": USUAL,
     "dropout_max_rank": 4000,
@@ -186,6 +200,7 @@ DEFAULTS = {
         "min_share": 0.35,
         "newest": False,
         "min_dev_words": 100,
+        **SELF_LEARNING_ADDED,
     },
     "graph_cliques": {
         "normalize": USUAL,
@@ -255,10 +270,10 @@ DEFAULTS = {
         "iterations": 100,
         "induction": {**INDUCTION, "max_rank": 100000, "confidence": "mean_margin", "max_pairs": 10000},
     },
-    "rapo": RAPO,
+    "rapo": {**RAPO, **RAPO_ADDED},
     "rapo_semi": {
         "normalize": USUAL,
-        "base": {"method": "rapo", **RAPO, "refit": False, "warm_start": False},
+        "base": {"method": "rapo", **RAPO, **RAPO_ADDED, "refit": False, "warm_start": False},
         "rounds": 1,
         "patience": None,
         "induction": {**INDUCTION, "candidates": 40000, "confidence": "margin", "rank_penalty": 0.04},
@@ -267,13 +282,14 @@ DEFAULTS = {
         "min_share": 0.35,
         "newest": True,
         "min_dev_words": 100,
+        **SELF_LEARNING_ADDED,
         "enlarge_below": 1500,
         "initial": {"method": "vecmap_unsupervised", **VECMAP},
         "linear_rounds": 5,
     },
     "rapo_unsupervised": {
         "normalize": USUAL,
-        "base": {"method": "rapo", **RAPO, "refit": False, "warm_start": False},
+        "base": {"method": "rapo", **RAPO, **RAPO_ADDED, "refit": False, "warm_start": False},
         "rounds": 2,
         "patience": None,
         "induction": {**INDUCTION, "candidates": 40000, "confidence": "margin", "rank_penalty": 0.08},
@@ -282,6 +298,7 @@ DEFAULTS = {
         "min_share": 0.5,
         "newest": True,
         "min_dev_words": 100,
+        **SELF_LEARNING_ADDED,
         "enlarge_below": 1500,
         "initial": {"method": "vecmap_unsupervised", **VECMAP},
         "linear_rounds": 5,
@@ -299,6 +316,7 @@ DEFAULTS = {
         "min_share": 0.35,
         "newest": True,
         "min_dev_words": 100,
+        **SELF_LEARNING_ADDED,
     },
     "vecmap": {"normalize": USUAL, "reweight": "both"},
     "vecmap_semi": VECMAP,

@@ -3,8 +3,10 @@ import torch
 
 from bilex import AlignmentError, SettingsError, get_method
 from bilex.errors import BilexError
-from bilex.induction.induction import Induction
-from bilex.methods.self_learning import _Rounds
+from bilex.induction.induction import InducedPairs, Induction
+from bilex.mapping import LinearMapping
+from bilex.methods.ridge import Ridge
+from bilex.methods.self_learning import SelfLearning, _Rounds
 from bilex.normalize import unit
 from bilex.storage.array_file import read_arrays, write_arrays
 from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT, Checkpoint
@@ -171,11 +173,65 @@ def test_how_good_the_pairs_are_is_told(given):
     assert told["dev_right"] == pytest.approx(100 * sum(pair in gold for pair in judged) / len(judged))
 
 
+class TestRoundsOfAnAlgorithm:
+    """Where every round is as in the algorithm of a paper."""
+
+    PAIRS = torch.tensor([[0, 0], [1, 1]])
+    FOUND = (torch.tensor([[0, 5], [2, 2]]), torch.tensor([[1, 1], [3, 3]]), torch.tensor([[4, 4]]))
+
+    def trained_on(self, monkeypatch, **settings):
+        """The pairs of each fit of the base, and the words that it has chosen by."""
+        fits, found = [], iter(self.FOUND)
+
+        def fit(method, x, z, pairs, *, dev, **_):
+            fits.append((pairs.tolist(), None if dev is None else dev.tolist()))
+            return LinearMapping(source_matrix=torch.eye(3))
+
+        def induce(self, x, z, generator):
+            return InducedPairs(pairs := next(found), torch.zeros(len(pairs)), 1.0)
+
+        monkeypatch.setattr(Ridge, "fit", fit)
+        monkeypatch.setattr(Ridge, "uses_dev", True)
+        monkeypatch.setattr(Induction, "__call__", induce)
+        method = SelfLearning(base=Ridge(), rounds=3, min_dev_words=5, **settings)
+        rows, dev = unit(torch.rand(6, 3, generator=torch.Generator().manual_seed(0))), torch.tensor([[5, 4]])
+        generator = torch.Generator()
+        return method.fit(rows, rows, self.PAIRS, dev=dev, generator=generator, trace=Trace()), fits
+
+    @pytest.mark.parametrize(
+        ("settings", "second", "third"),
+        [
+            ({}, [[2, 2]], [[3, 3]]),
+            ({"extend": "new_pairs"}, [[0, 5], [2, 2]], [[3, 3]]),
+            ({"extend": "all"}, [[0, 5], [2, 2]], [[1, 1], [3, 3]]),
+            ({"accumulate": True}, [[2, 2]], [[2, 2], [3, 3]]),
+            ({"accumulate": True, "extend": "new_pairs"}, [[0, 5], [2, 2]], [[0, 5], [2, 2], [3, 3]]),
+        ],
+        ids=str,
+    )
+    def test_the_pairs_of_each_round(self, monkeypatch, settings, second, third):
+        _, fits = self.trained_on(monkeypatch, refit=False, **settings)
+        first = self.PAIRS.tolist()
+        assert [pairs for pairs, _ in fits] == [first, first + second, first + third]
+
+    @pytest.mark.parametrize(("base_dev", "chooses"), [("first", [True, False, False]), ("every", [True, True, True])])
+    def test_few_dev_words_are_not_trained_on_without_refit(self, monkeypatch, base_dev, chooses):
+        _, fits = self.trained_on(monkeypatch, refit=False, base_dev=base_dev)
+        assert [dev == [[5, 4]] for _, dev in fits] == chooses
+        assert all([5, 4] not in pairs for pairs, _ in fits)
+
+    def test_without_refit_nothing_is_ever_trained_on_dev(self):
+        method = get_method("rapo_semi", {"base.refit": "true"})
+        assert method.learns_dev
+        assert method.without_refit().learns_dev is False
+        assert method.without_refit().base.refit is False
+
+
 class TestWhichRoundIsSelected:
-    def selected(self, *rounds):
+    def selected(self, *rounds, **more):
         now = _Rounds(torch.empty(0, 2), torch.Generator())
         for scores in rounds:
-            now.finish_round(None, torch.tensor(scores, dtype=torch.float64), now.pairs)
+            now.finish_round(None, torch.tensor(scores, dtype=torch.float64), now.pairs, **more)
         return now.selected_round
 
     def test_the_best(self):
@@ -184,6 +240,10 @@ class TestWhichRoundIsSelected:
 
     def test_a_later_one_that_is_not_clearly_worse(self):
         assert self.selected([0.5] * 4, [0.3, 0.6, 0.4, 0.6]) == 1
+
+    def test_the_best_or_the_last_if_that_is_wanted(self):
+        rounds = [0.5] * 4, [0.3, 0.6, 0.4, 0.6], [0.1] * 4
+        assert [self.selected(*rounds, choice=choice) for choice in ("within_error", "best", "last")] == [1, 0, 2]
 
     def test_compared_with_the_best_and_not_with_the_last(self):
         worse_and_worse = [[0.9, 0.4, 0.8, 0.5], [0.8, 0.5, 0.6, 0.6], [0.7, 0.4, 0.5, 0.5]]

@@ -9,6 +9,8 @@ import pytest
 from bilex import Lexicon, LexiconError
 from bilex.errors import ExplorerError
 from bilex.run.corrections import Corrections
+from bilex.run.decision import Decision
+from bilex.run.decision_schema import APPLICATION_ID, SCHEMA_2
 
 
 @pytest.fixture
@@ -47,9 +49,7 @@ def test_with_what_was_trained_on(corrections):
 def test_a_later_decision_counts_and_its_note_stays(corrections):
     corrections.decide("a", "x", "rejected", note="why")
     corrections.decide("a", "x", "accepted")
-    assert corrections.current()["a", "x"]._asdict() == {
-        "source": "a", "suggestion": "x", "verdict": "accepted", "targets": ("x",), "note": "why"
-    }  # fmt: skip
+    assert corrections.current()["a", "x"][:5] == ("a", "x", "accepted", ("x",), "why")
     corrections.decide("a", "x", "accepted", note="")
     assert corrections.current()["a", "x"].note == ""
 
@@ -75,18 +75,132 @@ def test_the_suggestion_stays_right_beside_others(corrections):
     assert corrections.judged() == ([("to", "vers"), ("to", "de")], set())
 
 
-def test_a_file_of_the_first_version(corrections, file):
-    corrections.decide("a", "x", "corrected", target="vers, chez")
+@pytest.fixture(params=[1, 2])
+def old(file, request):
+    """A file of an earlier version, with a correction, a note, and a rejection that was taken back."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as made:
+        made.executescript(f"PRAGMA journal_mode = WAL; PRAGMA application_id = {APPLICATION_ID}; {SCHEMA_2}")
+        made.execute(f"PRAGMA user_version = {request.param}")
+        made.executemany(
+            "INSERT INTO decisions (source, suggestion, verdict, target, note, undone) VALUES (?, ?, ?, ?, ?, ?)",
+            [("a", "x", "corrected", "vers, chez", "rare", 0), ("b", "y", "rejected", None, "", 1)],
+        )
+    return file
+
+
+class TestEarlierVersions:
+    def test_nothing_is_lost(self, old):
+        opened = Corrections(old)
+        decision = opened.current()["a", "x"]
+        assert (decision.targets, decision.note) == (("vers, chez",), "rare"), "what was entered is not taken apart"
+        assert (decision.reviewer, decision.mark, decision.merged) == ("", "", False)
+        assert decision.made.endswith("Z")
+        assert ("b", "y") not in opened.current()
+        opened.decide("b", "y", "corrected", target=["p", "q"])
+        assert opened.lexicon().pairs == (("a", "vers, chez"), ("b", "p"), ("b", "q"))
+        for _ in range(2):
+            opened.undo()
+        assert opened.current() == {}, "also what an earlier version has decided can be taken back"
+        opened.close()
+        assert sqlite3.connect(old).execute("PRAGMA user_version").fetchone() == (3,)
+
+    def test_where_nothing_can_be_written(self, old, monkeypatch):
+        before = old.read_bytes()
+        monkeypatch.setattr("os.access", lambda *_: False)
+        opened = Corrections(old, reading=True)
+        assert opened.judged() == ([("a", "vers, chez")], {("a", "x")})
+        assert [decision.note for decision in opened.of_reviewers()] == ["rare"]
+        opened.close()
+        assert old.read_bytes() == before
+
+    def test_an_upgrade_that_is_interrupted_changes_nothing(self, old):
+        with closing(sqlite3.connect(old, isolation_level=None)) as broken:
+            broken.execute("ALTER TABLE decisions ADD COLUMN step TEXT")
+        with pytest.raises(ExplorerError, match="step"):
+            Corrections(old)
+        with closing(sqlite3.connect(old)) as file:
+            assert file.execute("PRAGMA user_version").fetchone()[0] < 3
+            assert "reviewer" not in [row[1] for row in file.execute("PRAGMA table_info(decisions)")]
+
+    def test_two_programs_upgrade_at_once(self, old):
+        threads = [threading.Thread(target=lambda: Corrections(old).close()) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        opened = Corrections(old)
+        assert list(opened.current()) == [("a", "x")]
+        opened.close()
+
+
+def test_many_decisions_are_one_step(corrections, file):
+    corrections.decide("a", "x", "rejected")
+    corrections.decide_all(Decision(word, "x", "accepted", ("x",), reviewer="anna") for word in "abc")
+    assert corrections.counts() == {"accepted": 3, "rejected": 0, "corrected": 0}
+    other = Corrections(file)
+    assert other.current() == corrections.current()
+    assert {decision.source for decision in corrections.undo()} == set("abc")
+    assert [decision.verdict for decision in corrections.current().values()] == ["rejected"]
+    assert other.current() == corrections.current()
+    assert [decision.source for decision in corrections.undo()] == ["a"]
+    other.close()
+
+
+def test_many_decisions_are_stored_all_or_none(corrections):
+    bad = [Decision("a", "x", "accepted", ("x",)), Decision("b\tc", "x", "accepted", ("x",))]
+    with pytest.raises(LexiconError):
+        corrections.decide_all(bad)
+    assert corrections.current() == {}
+
+
+def test_reviewers_and_marks(file):
+    corrections = Corrections(file, reviewer="anna")
+    corrections.decide("a", "x", "open", mark="skipped")
+    corrections.decide("b", "y", "accepted", reviewer="ben")
+    corrections.decide("a", "x", "accepted")
+    decisions = corrections.current()
+    assert [decisions["a", "x"][i] for i in (2, 5, 6)] == ["accepted", "skipped", "anna"]
+    assert decisions["b", "y"].reviewer == "ben"
+    assert [decision.source for decision in corrections.undo("ben")] == ["b"], "everybody takes back their own"
+    assert corrections.undo("ben") == []
+    with pytest.raises(LexiconError, match="name of a reviewer"):
+        corrections.decide("c", "z", "accepted", reviewer="r" * 101)
     corrections.close()
-    old = sqlite3.connect(file)
-    old.execute("PRAGMA user_version = 1")
-    old.close()
-    opened = Corrections(file)
-    assert opened.current()["a", "x"].targets == ("vers, chez",), "what one person has entered is not taken apart later"
-    opened.decide("b", "y", "corrected", target=["p", "q"])
-    assert opened.lexicon().pairs == (("a", "vers, chez"), ("b", "p"), ("b", "q"))
-    opened.close()
-    assert sqlite3.connect(file).execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def test_changes_are_told_once(corrections, file):
+    corrections.decide("a", "x", "accepted")
+    changed, place = corrections.changed_since(0)
+    assert (changed, place) == ([("a", "x")], 1)
+    other = Corrections(file)
+    other.decide("b", "y", "rejected")
+    other.undo()
+    other.close()
+    changed, place = corrections.changed_since(place)
+    assert set(changed) == {("b", "y")}
+    assert corrections.changed_since(place) == ([], place)
+    assert ("b", "y") not in corrections.current()
+
+
+def test_the_order_is_that_of_the_valid_decisions(corrections, file):
+    for source in "abc":
+        corrections.decide(source, "x", "accepted")
+    corrections.current()
+    corrections.decide("a", "x", "rejected")
+    corrections.current()
+    corrections.undo()
+    other = Corrections(file)
+    for each in (corrections, other):
+        assert [decision.pair for decision in each.in_order()] == [("a", "x"), ("b", "x"), ("c", "x")]
+    other.close()
+
+
+def test_a_copy_is_complete(corrections, tmp_path):
+    corrections.decide("a", "x", "accepted", note="why", reviewer="anna")
+    corrections.copy_to(tmp_path / "copy.sqlite")
+    copied = Corrections(tmp_path / "copy.sqlite")
+    assert copied.current() == corrections.current()
+    copied.close()
 
 
 def test_an_index_that_lacks_decisions_is_refused(file):
@@ -151,11 +265,11 @@ def test_who_reads_does_not_wait_for_who_writes(corrections, file):
 def test_undo_goes_back_step_by_step(corrections):
     corrections.decide("a", "x", "rejected")
     corrections.decide("a", "x", "accepted")
-    assert corrections.undo().verdict == "accepted"
+    assert [undone.verdict for undone in corrections.undo()] == ["accepted"]
     assert corrections.current()["a", "x"].verdict == "rejected"
     corrections.undo()
     assert corrections.current() == {}
-    assert corrections.undo() is None
+    assert corrections.undo() == []
 
 
 def test_two_programs_see_each_other(corrections, file):

@@ -6,7 +6,17 @@ import pytest
 
 from bilex.errors import SettingsError
 from bilex.methods.base import get_method
-from bilex.settings.fields import current_name, describe, field_types, original_names, parse, to_text, update_settings
+from bilex.settings.fields import (
+    Choice,
+    Range,
+    current_name,
+    describe,
+    field_types,
+    original_names,
+    parse,
+    to_text,
+    update_settings,
+)
 
 
 @dataclass(frozen=True)
@@ -217,3 +227,26 @@ def test_current_and_original_names():
     assert current_name(Renamed(), "levels") == "depth"
     assert original_names(Renamed) == {"confidence": "sure", "depth": "levels"}
     assert original_names(Example) == {}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        Choice(("a", "b", (1, 2))),
+        Range(0.5, 2.5),
+        Range(64, 256, step=64),
+        Range(0, 3),
+        Range(1e-4, 1e-2, log=True),
+        Range(0.001, 0.003, step=0.0005),
+    ],
+    ids=str,
+)
+def test_values_drawn_at_random_are_in_the_range(values):
+    generator = np.random.default_rng(0)
+    drawn = [values.draw(generator) for _ in range(200)]
+    assert all(value in values for value in drawn)
+    assert len(set(drawn)) == (values.size or 200)
+    if isinstance(values, Range) and values.whole:
+        assert {type(value) for value in drawn} == {int}
+    if isinstance(values, Range) and values.log:
+        assert 60 < sum(value < 1e-3 for value in drawn) < 140

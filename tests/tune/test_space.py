@@ -96,3 +96,22 @@ def test_without_optuna(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError, match=r"needs the package optuna: pip install 'bilex\[tune\]'"):
         import_optuna()
+
+
+def test_the_space_of_the_paper_begins_with_its_preset():
+    space = Space.of("rapo", {"epochs": "3"}, "paper")
+    assert space.given == {"preset": "paper", "epochs": "3"}
+    assert (space.method.start, space.method.epochs) == ("random", 3)
+    assert space.searched == space.method.search_spaces["paper"]
+    assert space.defaults()["learning_rate"] == 0.0015
+    assert Space.of("rapo", {"hard": "64"}, "paper").searched.keys() == space.searched.keys() - {"hard"}
+    assert Space.of("rapo", {"preset": "authors-en-tr"}, "authors").method.lambda_2 == pytest.approx(0.0128, abs=1e-4)
+
+
+def test_a_space_that_is_not_there_or_without_the_defaults_is_refused():
+    with pytest.raises(SettingsError, match=r"rapo has no search space 'papers' .*; it has: paper, authors"):
+        Space.of("rapo", {}, "papers")
+    with pytest.raises(SettingsError, match=r"ridge has no search space 'paper'; leave the name of the space out"):
+        Space.of("ridge", {}, "paper")
+    with pytest.raises(SettingsError, match=r"lambda_1=0.0 is not in the search space, which has 0.5 to 2.5; choose a"):
+        Space.of("rapo", {"preset": "authors-en-zh"}, "authors")

@@ -3,6 +3,8 @@ import pytest
 from bilex import align, get_method
 from bilex.fitting.fit import fit, split
 from bilex.fitting.inputs import collect
+from bilex.methods.base import Method
+from bilex.methods.self_learning import SelfLearning
 from bilex.training.trace import Trace
 from bilex.tune.trial import UNPRUNED_EPOCHS, Outcome, Task, inputs_of, run_trial, with_dev
 
@@ -30,7 +32,8 @@ def test_a_method_that_refits_does_not(collected):
     assert inputs.dev is not None
 
 
-def test_a_method_that_must_train_on_dev_is_given_another(collected, world):
+def test_a_method_that_must_train_on_dev_is_given_another(collected, world, monkeypatch):
+    monkeypatch.setattr(SelfLearning, "without_refit", Method.without_refit)
     inputs = inputs_of(collected("self_learning"), task(rounds="1"))
     assert inputs.dev is None
     train, dev = split(inputs)

@@ -7,7 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from bilex.bench.estimate import estimate
 from bilex.bench.inputs import Store
+from bilex.bench.needs import check_needs
 from bilex.bench.process import run_side_by_side
 from bilex.bench.results import Cell, read_cell, read_suite, write_cell, write_json
 from bilex.bench.task import Task
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from os import PathLike
 
+    from bilex.bench.estimate import Estimate
     from bilex.bench.suite import Planned, Suite
 
 
@@ -33,6 +36,8 @@ class Progress(NamedTuple):
     all: int
     name: str
     cell: Cell
+    left: Estimate
+    """For all cells that are not finished."""
 
 
 def run(
@@ -50,13 +55,14 @@ def run(
     """Run all cells of a suite, or the given ones, and return their results, old and new, in order.
 
     `jobs` cells run in parallel with `threads` each. With `cluster` (an address, or "local") they run on Ray, as many
-    as it has room for. A cell is not run again if the folder has its result with the same key, done or failed.
+    as it has room for. A cell is not run again if the folder has its result with the same key, done or failed. Cells
+    with the same key, such as the default in each curve of a sensitivity, are run once.
     """
     for name, number in (("jobs", jobs), ("threads", threads)):
         if number < 1:
             raise SettingsError(f"{name}={number}; needed a whole number of at least 1")
     wanted, place = list(suite.cells() if cells is None else cells), Path(folder)
-    check_files(wanted)
+    check_needs(wanted)
     if cluster is not None:
         from bilex.parallel.cluster import import_ray
 
@@ -68,20 +74,19 @@ def run(
         found = {task.name: cell for task in tasks if (cell := known(place, task.name, task.key)) is not None}
         missing = [task for task in tasks if task.name not in found]
         require_disk_space(place, len(missing) * CELL_BYTES, f"{len(missing)} results")
-        with closing(_results(missing, place, jobs=jobs, cluster=cluster)) as results:
+        with_key: dict[str, list[Task]] = {}
+        for task in missing:
+            with_key.setdefault(task.key, []).append(task)
+        once = [same[0] for same in with_key.values()]
+        with closing(_results(once, place, jobs=jobs, cluster=cluster)) as results:
             for task, cell in results:
-                _save(place, task, cell)
-                found[task.name] = cell
+                for same in with_key[task.key]:
+                    found[same.name] = same.labelled(cell)
+                    _save(place, same, found[same.name])
                 if tell is not None:
-                    tell(Progress(len(found), len(tasks), task.name, cell))
+                    left = estimate((t for t in once if t.name not in found), found.values(), jobs=jobs)
+                    tell(Progress(len(found), len(tasks), task.name, cell, left))
     return [found[task.name] for task in tasks]
-
-
-def check_files(cells: Sequence[Planned]) -> None:
-    """Refuse to start if an input file is missing."""
-    for direction in {cell.direction.name: cell.direction for cell in cells}.values():
-        for wanted in direction.inputs():
-            wanted.find()
 
 
 def known(folder: Path, name: str, key: str | None = None) -> Cell | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bilex.bench.direction_table import read_direction
 from bilex.bench.suite import Direction, Suite, System, slug
 from bilex.bench.toml_table import TomlTable
+from bilex.bench.variations import varied
 from bilex.errors import SettingsError, SuiteError
 from bilex.storage.disk import is_file
 from bilex.text.suggest import suggestion
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
 SHIPPED = Path(str(files("bilex.bench"))) / "suites"
+RENAMED = {"muse-rich": "paper-table-1", "muse-low": "paper-table-2"}
+"""Old names of suites."""
 _DEFAULTS = ("settings", "directions", "rng_seeds", "pairs", "protocol")
 
 
@@ -33,7 +36,7 @@ def read_suite(name: str | PathLike[str]) -> Suite:
     path = _locate(str(name), Path())
     given = _load(path)
     directions = _read_directions(given, path)
-    systems = _read_systems(given, directions)
+    systems = _read_systems(given, path, directions)
     _check_labels(given, systems)
     used = {name for system in systems for name in system.directions}
     return Suite(
@@ -46,7 +49,7 @@ def read_suite(name: str | PathLike[str]) -> Suite:
 
 
 def _locate(name: str, base: Path) -> Path:
-    known = ", ".join(shipped())
+    known, name = ", ".join(shipped()), RENAMED.get(name, name)
     if name in shipped():
         return SHIPPED / f"{name}.toml"
     if not name.endswith(".toml"):
@@ -64,13 +67,15 @@ def _load(path: Path) -> TomlTable:
     except (OSError, ValueError, RecursionError) as error:
         raise SuiteError(f"{path}: cannot be read: {error}; correct the file") from None
     table = TomlTable(path.name, "the suite", found)
-    return table.only("title", "notes", "directions_from", "directions", "defaults", "systems")
+    return table.only(
+        "title", "notes", "directions_from", "directions", "defaults", "systems_from", "without", "systems"
+    )
 
 
 def _read_directions(given: TomlTable, path: Path) -> dict[str, Direction]:
     directions: dict[str, Direction] = {}
-    if "directions_from" in given:
-        other = _locate(given.text("directions_from"), path.parent)
+    for name in given.several("directions_from", str) or []:
+        other = _locate(name, path.parent)
         other_suite = _load(other)
         if "directions_from" in other_suite:
             raise given.refusal(
@@ -85,24 +90,47 @@ def _read_directions(given: TomlTable, path: Path) -> dict[str, Direction]:
     return directions
 
 
-def _read_systems(given: TomlTable, directions: dict[str, Direction]) -> list[System]:
-    defaults = given.table("defaults", "defaults").only(*_DEFAULTS)
-    if not (tables := given.tables("systems", "a system")):
+def _read_systems(given: TomlTable, path: Path, directions: dict[str, Direction]) -> list[System]:
+    defaults, tables = given.table("defaults", "defaults").only(*_DEFAULTS), given.tables("systems", "a system")
+    chosen = {name: directions[name] for name in _chosen_directions(defaults, directions)}
+    found = _borrowed_systems(given, path, chosen) if "systems_from" in given else []
+    found += [system for own in tables for system in _read_system(own, defaults, directions)]
+    if not found:
         raise given.refusal("there are no systems; give at least one, as [[systems]]")
-    return [system for own in tables for system in _read_system(own, defaults, directions)]
+    return found
+
+
+def _borrowed_systems(given: TomlTable, path: Path, directions: dict[str, Direction]) -> list[System]:
+    """The systems of another suite, as far as they are measured on these directions."""
+    other = _locate(given.text("systems_from"), path.parent)
+    theirs = _load(other)
+    if "systems_from" in theirs:
+        raise given.refusal(f"systems_from: {other.name} takes its systems from another suite; name that suite")
+    elsewhere = _read_directions(theirs, other)
+    found = _read_systems(theirs, other, elsewhere | directions)
+    without = given.several("without", str) or []
+    if unknown := [label for label in without if label not in {system.label for system in found}]:
+        near = suggestion(unknown[0], [system.label for system in found])
+        raise given.refusal(f"without: {other.name} has no system {unknown[0]!r}{near}")
+    cut = [replace(s, directions=tuple(name for name in s.directions if name in directions)) for s in found]
+    return [system for system in cut if system.directions and system.label not in without]
 
 
 def _read_system(own: TomlTable, defaults: TomlTable, directions: dict[str, Direction]) -> list[System]:
-    """One system for each number of pairs."""
+    """One system for each variation and number of pairs."""
+    named = replace(own, what=f"system {own.text('label', own.text('method'))}")
+    named.only("label", "method", "vary", "search", *_DEFAULTS)
+    return [system for each in varied(named) for system in _read_one(each, defaults, directions)]
+
+
+def _read_one(own: TomlTable, defaults: TomlTable, directions: dict[str, Direction]) -> list[System]:
     method = own.text("method")
     label = own.text("label", method)
-    own = replace(own, what=f"system {label}").only("label", "method", *_DEFAULTS)
+    own = replace(own, what=f"system {label}")
     merged = replace(own, values={**defaults.values, **own.values})
     settings = {**defaults.table("settings", "defaults: settings").values}
     settings |= own.table("settings", f"{own.what}: settings").values
-    places = merged.several("directions", str) or list(directions)
-    if unknown := [name for name in places if name not in directions]:
-        raise merged.refusal(f"there is no direction {unknown[0]!r}; directions: {', '.join(directions)}")
+    places = _chosen_directions(merged, directions)
     system = System(
         label=label,
         method=method,
@@ -112,6 +140,14 @@ def _read_system(own: TomlTable, defaults: TomlTable, directions: dict[str, Dire
         protocol=merged.choice("protocol", "honest", "paper"),  # type: ignore[arg-type]
     )
     return [_finish(system, pairs, merged, directions) for pairs in merged.several("pairs", int) or [None]]
+
+
+def _chosen_directions(given: TomlTable, directions: dict[str, Direction]) -> list[str]:
+    """The names of the directions that a table chooses; by default all."""
+    places = given.several("directions", str) or list(directions)
+    if unknown := [name for name in places if name not in directions]:
+        raise given.refusal(f"there is no direction {unknown[0]!r}; directions: {', '.join(directions)}")
+    return places
 
 
 def _setting(given: TomlTable, key: str, value: Any) -> str:

@@ -96,6 +96,10 @@ class Task(Measured):
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
         return Cell(status=status, error=self._without_paths(error), made_at=made_at, **{**empty, **own, **found})
 
+    def labelled(self, cell: Cell) -> Cell:
+        """A result of this task or of one with the same key, under the label of this task."""
+        return replace(cell, **{field.name: getattr(self, field.name) for field in fields(Measured)})
+
     def _without_paths(self, message: str | None) -> str | None:
         """A message with the labels of files for their paths. Results are shared, but paths are of this machine."""
         for ready in self.files().values():

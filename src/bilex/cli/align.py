@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 @click.option(
     "--unsupervised", is_flag=True, help="Train without a dictionary: METHOD_unsupervised.  [default method: rapo]"
 )
+@options.preset
 @click.option("--rounds", type=click.IntRange(min=1), help="Rounds of self-learning; short for --set rounds=N.")
 @options.method_settings("A setting of the method; repeatable.")
 @click.option(
@@ -84,6 +85,7 @@ def align(
     method: str | None,
     fast: bool,
     unsupervised: bool,
+    preset: str | None,
     rounds: int | None,
     settings: tuple[str, ...],
     settings_file: Path | None,
@@ -115,7 +117,7 @@ def align(
     method without these stages has one line for its training. With --json, the seconds are also in "profile".
     """
     profile = Profile(Invocation.running().started)
-    given, partial = _settings(settings, rounds), output.with_name(f"{output.name}.partial")
+    given, partial = _settings(settings, preset, rounds), output.with_name(f"{output.name}.partial")
     unfinished.check_free(output, partial, resume=resume, force=force)
     with garbage.importing():
         from bilex.fitting.default import check_settings
@@ -233,5 +235,5 @@ def _read_settings(path: Path, method: str | None, *, unsupervised: bool) -> Met
     return found
 
 
-def _settings(texts: tuple[str, ...], rounds: int | None) -> dict[str, str]:
-    return options.parse_settings(texts) | ({} if rounds is None else {"rounds": str(rounds)})
+def _settings(texts: tuple[str, ...], preset: str | None, rounds: int | None) -> dict[str, str]:
+    return options.parse_settings(texts, preset=preset) | ({} if rounds is None else {"rounds": str(rounds)})

@@ -14,6 +14,7 @@ from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.cli.parameters import as_options
 
 if TYPE_CHECKING:
+    from bilex.bench.estimate import Estimate
     from bilex.bench.results import Cell
     from bilex.bench.runner import Progress
     from bilex.bench.suite import Planned, Suite
@@ -71,8 +72,14 @@ def run(
 
     \b
     SUITE is a .toml file of your own, or a suite that comes with bilex:
-      sample, open, open-ablations, open-few, open-paper-protocol,
-      open-sensitivity, muse-rich, muse-low
+      sample, sample-presets, sample-ladder,
+      open, open-ablations, open-few, open-paper-protocol, open-presets,
+      open-sensitivity.
+      The paper of RAPO with the vectors of MUSE: paper-table-1,
+      paper-table-2, paper-table-3, paper-table-4, paper-table-5,
+      paper-figure-3, paper-search.
+      The same with open vectors: open-table-1, open-table-2, open-table-3,
+      open-table-4, open-table-5, open-figure-3, open-search
 
     Cells whose results are in FOLDER already are not run again. After an interruption, the same command continues.
     """  # noqa: D301 (click keeps the lines of a paragraph after it)
@@ -107,7 +114,17 @@ def _numbers(text: str) -> list[int]:
 
 
 def _say_progress(now: Progress) -> None:
-    options.say(f"{now.done}/{now.all}  {now.name}: {_outcome(now.cell)}")
+    options.say(f"{now.done}/{now.all}  {now.name}: {_outcome(now.cell)}{_left(now.left)}")
+
+
+def _left(left: Estimate) -> str:
+    """Time and memory of the cells that are left, as far as they can be told from those that are done."""
+    from bilex.fitting.duration import rough
+
+    if not left.cells or left.seconds is None:
+        return ""
+    memory = "" if left.gigabytes is None else f", up to {left.gigabytes:.1f} GB each"
+    return f"; {rough(left.seconds)} for the other {left.cells}{memory}"
 
 
 def _outcome(cell: Cell) -> str:
@@ -119,6 +136,7 @@ def _outcome(cell: Cell) -> str:
 
 def _print_list(cells: list[Planned], folder: Path, *, as_json: bool) -> None:
     from bilex.bench.inputs import Store
+    from bilex.bench.needs import missing_files, requirements
     from bilex.bench.runner import known, to_run
 
     store = Store(converts=False)
@@ -135,6 +153,10 @@ def _print_list(cells: list[Planned], folder: Path, *, as_json: bool) -> None:
     to_do, unknown = (sum(needed is answer for *_, needed in found) for answer in (True, None))
     results = sum(result is not None for _, result, _ in found)
     options.say(f"{len(rows)} cells, {results} with a result in {folder}; {to_do} to run")
+    for requirement, systems in requirements(cells).items():
+        there = "installed" if requirement.installed else f"missing: pip install 'bilex[{requirement.extra}]'"
+        options.say(f"needs the extra {requirement.extra} ({there}): {', '.join(systems)}")
+    options.say(*map(as_options, missing_files(cells)))
     if unknown:
         options.say(
             f"?: {unknown} results could not be checked, because their data are missing or not converted yet; "

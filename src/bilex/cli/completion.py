@@ -51,6 +51,14 @@ def _files(folders: Iterable[str]) -> Iterator[str]:
             yield name
 
 
+def complete_preset(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """Presets of the given or default method."""
+    from bilex.settings.presets import presets_of
+
+    name = (ctx.params.get("method") or "rapo").replace("-", "_")
+    return [preset for preset in presets_of(name) if preset.startswith(incomplete)]
+
+
 def complete_setting(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
     """Settings of the given or default method as KEY=, and the values of settings that have few."""
     from click.shell_completion import CompletionItem

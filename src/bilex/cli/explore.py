@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,12 +14,18 @@ from bilex.io import standard
 from bilex.io.standard import STDOUT
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from bilex.retrieval.sides import Side
     from bilex.run.corrections import Corrections
 
 CORRECTIONS = "corrections.sqlite"
 PORT = 8421  # repeated here so that --help need not import it; a test checks that it equals that of bilex.explorer
+
+
+class Evidence(NamedTuple):
+    """The files of --source-corpus and the like, by language."""
+
+    corpora: dict[Side, Path | None]
+    tags: dict[Side, str | None]
 
 
 @click.command()
@@ -41,6 +48,26 @@ PORT = 8421  # repeated here so that --help need not import it; a test checks th
     type=options.OutputPath,
     help="Write accepted and corrected pairs to a file, or - for standard output, and start no server.",
 )
+@click.option(
+    "--merge",
+    "merged",
+    type=options.FilePath,
+    multiple=True,
+    help="Add the decisions of another reviewer's file, and start no server. May be given several times.",
+)
+@click.option("--reviewer", default="", metavar="NAME", help="Your name; it is stored with each of your decisions.")
+@click.option(
+    "--source-corpus",
+    type=click.Path(path_type=Path),
+    help="Text file, or folder of text files, of the source language: the page shows examples from it.",
+)
+@click.option("--target-corpus", type=click.Path(path_type=Path), help="The same of the target language.")
+@click.option(
+    "--source-tags",
+    metavar="FILE|simplemma:CODE",
+    help="Lemmas and parts of speech of source words: lines of word, lemma and part with tabs, or those of simplemma.",
+)
+@click.option("--target-tags", metavar="FILE|simplemma:CODE", help="The same of target words.")
 @click.option("--with-train", is_flag=True, help="Also export the run's own dictionary, without rejected pairs.")
 @click.option("--force", is_flag=True, help="Replace the exported file if it exists.")
 @click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Neighbours of csls.")
@@ -53,6 +80,12 @@ def explore(
     show: bool,
     corrections: Path | None,
     export_to: Path | None,
+    merged: tuple[Path, ...],
+    reviewer: str,
+    source_corpus: Path | None,
+    target_corpus: Path | None,
+    source_tags: str | None,
+    target_tags: str | None,
     with_train: bool,
     force: bool,
     k: int,
@@ -63,7 +96,8 @@ def explore(
 
     Only this machine can open the page, unless --host says otherwise. Every decision is saved in the run folder at
     once. `bilex induce RUN` applies the decisions, and `bilex align --corrections RUN` trains on them. The file that
-    --export writes can be used as `bilex align --train`. Press Ctrl-C to stop the server.
+    --export writes can be used as `bilex align --train`. --merge changes nothing that was decided here: the page shows
+    where reviewers differ. A corpus is indexed once, in RUN/cache. Press Ctrl-C to stop the server.
     """
     from bilex.run.folder import describe
 
@@ -74,20 +108,46 @@ def explore(
         return
     if with_train or force:
         raise click.UsageError("--with-train and --force need --export FILE")
-    _serve(run, file, host, port, k=k, show=show, device=device, as_json=as_json)
+    if merged:
+        _merge(file, merged, as_json=as_json)
+        return
+    evidence = Evidence(
+        {"source": source_corpus, "target": target_corpus}, {"source": source_tags, "target": target_tags}
+    )
+    _serve(run, file, host, port, reviewer, evidence, k=k, show=show, device=device, as_json=as_json)
 
 
-def _serve(run: Path, file: Path, host: str, port: int, *, k: int, show: bool, device: str, as_json: bool) -> None:
+def _serve(
+    run: Path,
+    file: Path,
+    host: str,
+    port: int,
+    reviewer: str,
+    evidence: Evidence,
+    *,
+    k: int,
+    show: bool,
+    device: str,
+    as_json: bool,
+) -> None:
     from bilex.explorer import server
 
     server.require_packages()
     from bilex.explorer.app import make_app
+    from bilex.explorer.corpus import Corpus
     from bilex.explorer.explorer import Explorer
+    from bilex.explorer.tags import read_tags
     from bilex.run.corrections import Corrections
+    from bilex.run.decision import checked_name
 
-    corrections = Corrections(file)
+    name = checked_name(reviewer)
+    tags = {side: read_tags(given) for side, given in evidence.tags.items() if given}
+    indexes = {side: _indexed(run, side, corpus) for side, corpus in evidence.corpora.items() if corpus}
+    corrections = Corrections(file, reviewer=name)
     bound = server.listen(host, port)
-    explorer = Explorer(options.load_run(run, device), corrections, k=k)
+    alignment = options.load_run(run, device)
+    corpora = {side: Corpus(path) for side, path in indexes.items()}
+    explorer = Explorer(alignment, corrections, k=k, corpora=corpora, tags=tags)
     url = server.address(bound)
 
     def announce() -> None:
@@ -97,6 +157,48 @@ def _serve(run: Path, file: Path, host: str, port: int, *, k: int, show: bool, d
 
     server.serve(make_app(explorer, host=host), bound, on_start=announce)
     options.say(f"stopped; the decisions are in {file}", *_next_commands(file, run))
+
+
+def _indexed(run: Path, side: Side, corpus: Path) -> Path:
+    """The index of a corpus in the cache of the run; it is made if it is not there."""
+    from bilex.explorer.corpus_index import ensure_index
+    from bilex.run.files import CACHE, check_places
+
+    check_places(run)
+    index = run / CACHE / f"corpus-{side}.sqlite"
+    with options.progress(f"index of {corpus}") as progress:
+        if ensure_index(corpus, index, progress):
+            options.say(f"{corpus}: indexed in {index}")
+    return index
+
+
+def _merge(file: Path, others: tuple[Path, ...], *, as_json: bool) -> None:
+    """Add the decisions of other files, and say where reviewers differ."""
+    from bilex.run.corrections import Corrections
+    from bilex.run.merging import conflicts, merge
+
+    with closing(Corrections(file)) as corrections:
+        merged = {}
+        for path in others:
+            with closing(Corrections(path, reading=True)) as other:
+                merged[str(path)] = merge(corrections, other, _name_of(path))
+        differing = len(conflicts(corrections.of_reviewers()))
+    for name, (added, known) in merged.items():
+        options.say(f"{name}: {added:,} decisions added, {known:,} were here already")
+    if differing:
+        options.say(f"reviewers differ on {differing:,} pairs; bilex explore shows them under People")
+    if as_json:
+        options.print_json(
+            {"merged": {name: result._asdict() for name, result in merged.items()}, "conflicts": differing}
+        )
+
+
+def _name_of(path: Path) -> str:
+    """The name of a reviewer who has given none: that of the file, or of the run folder in which it is."""
+    from bilex.run.decision import MAX_NAME_LENGTH
+
+    name = path.resolve().parent.name if path.name == CORRECTIONS else path.stem
+    return name[:MAX_NAME_LENGTH]
 
 
 def _next_commands(file: Path, run: Path) -> list[str]:

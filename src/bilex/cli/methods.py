@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from bilex.cli.completion import complete_method
 
 if TYPE_CHECKING:
     from bilex.methods.base import Method
+    from bilex.settings.fields import SearchSpace
+    from bilex.settings.presets import Preset
     from bilex.settings.setting import Setting
 
 WIDTH, INDENT = 80, "  "
@@ -39,6 +42,10 @@ def methods(name: str | None, as_json: bool) -> None:
         return
     options.show(f"{described['name']}, {described['supervision']}\n\n{described['description']}\n")
     options.show(f"Paper: {described['paper']}\n")
+    for name, preset in kind.presets().items():
+        options.show(*_preset_lines(name, preset))
+    for name, space in kind.search_spaces.items():
+        options.show(*_space_lines(name, space))
     options.show("Settings, for --set KEY=VALUE:")
     for setting in kind.settings():
         options.show("", *_lines(setting))
@@ -50,7 +57,25 @@ def _lines(setting: Setting) -> list[str]:
 
     searched = "" if setting.range is None else f"; searched: {setting.range}"
     about = [f"{setting.name}={to_text(setting.default)}", f"({setting.type}{searched})"]
-    return [*_wrapped("  ".join(about), INDENT, 3 * INDENT), *_wrapped(setting.description, 2 * INDENT, 2 * INDENT)]
+    meaning = setting.description
+    if setting.type in ("method", setting.default):
+        meaning += f" Its settings are {setting.name}.KEY: see `bilex methods {setting.default}`."
+    return [*_wrapped("  ".join(about), INDENT, 3 * INDENT), *_wrapped(meaning, 2 * INDENT, 2 * INDENT)]
+
+
+def _preset_lines(name: str, preset: Preset) -> list[str]:
+    """A preset with what it is, and its settings."""
+    from bilex.settings.fields import to_text
+
+    settings = "  ".join(f"{key}={to_text(value)}" for key, value in preset.settings.items())
+    about = [*_wrapped(preset.about, INDENT, INDENT), *_wrapped(settings, 2 * INDENT, 2 * INDENT)]
+    return [f"Settings of --preset {name}:", *about, ""]
+
+
+def _space_lines(name: str, space: SearchSpace) -> list[str]:
+    """A search space other than that of the settings."""
+    ranges = [line for key, values in space.items() for line in _wrapped(f"{key}: {values}", INDENT, 3 * INDENT)]
+    return [f"Searched by bilex tune --space {name}:", *ranges, ""]
 
 
 def _wrapped(text: str, first: str, rest: str) -> list[str]:
@@ -67,5 +92,11 @@ def _describe(method: type[Method]) -> dict[str, Any]:
         "paper": method.paper,
         "supervision": method.supervision(),
         "uses_dev": method.uses_dev,
+        "presets": {name: preset._asdict() for name, preset in method.presets().items()},
+        "search_spaces": {name: _plain_space(space) for name, space in method.search_spaces.items()},
         "settings": [setting.to_json() for setting in method.settings()],
     }
+
+
+def _plain_space(space: SearchSpace) -> dict[str, Any]:
+    return {name: dataclasses.asdict(values) for name, values in space.items()}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import garbage
-from bilex.cli.completion import complete_setting
+from bilex.cli.completion import complete_preset, complete_setting
 from bilex.cli.parameters import as_options
 from bilex.errors import BilexError
 from bilex.io.standard import STDOUT
@@ -50,6 +50,12 @@ NO_FOLD_WIDTH = 1000
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 device = click.option("--device", default="auto", show_default=True, help="cpu, cuda, or auto: a GPU if there is one.")
 cluster = click.option("--cluster", metavar="ADDRESS", help="Run on Ray: the address of a cluster, auto, or local.")
+preset = click.option(
+    "--preset",
+    metavar="NAME",
+    shell_complete=complete_preset,
+    help="Named settings of the method, such as paper of rapo; see `bilex methods METHOD`; --set overrides them.",
+)
 max_words = click.option("--max-words", type=click.IntRange(min=1), help="Read only the first N words of each table.")
 rng_seed = click.option("--rng-seed", type=int, default=0, show_default=True, help="Seed of all random numbers.")
 fold_case = click.option("--fold-case", is_flag=True, help="Also match dictionary words that differ in letter case.")
@@ -95,13 +101,16 @@ def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
     return kind(**{field.name: given[field.name] for field in dataclasses.fields(kind)})
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, str]:
-    """The values of --set KEY=VALUE by key, as texts."""
+def parse_settings(texts: Sequence[str], *, preset: str | None = None) -> dict[str, str]:
+    """The values of --set KEY=VALUE by key, as texts, and that of --preset."""
+    from bilex.settings.presets import PRESET
+
     pairs = [text.partition("=") for text in texts]
     for key, equals, _ in pairs:
         if not (key and equals):
             raise click.BadParameter(f"found {key!r}; needed KEY=VALUE", param_hint="--set")
-    return {key: value for key, _, value in pairs}
+    given = {} if preset is None else {PRESET: preset}
+    return given | {key: value for key, _, value in pairs}
 
 
 def read_table(path: Path, max_words: int | None) -> EmbeddingTable:

@@ -35,6 +35,7 @@ OPTIONS = {
     "settings": "--set",
     "sides": "--sides",
     "source": "SOURCE",
+    "preset": "--preset",
     "space": "search space",
     "spelling": "--identical or --numerals",
     "spelling='identical'": "--identical",

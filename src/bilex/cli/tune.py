@@ -36,7 +36,14 @@ MINUTES = 30.0
 @click.option(
     "--method", default="rapo", show_default=True, shell_complete=complete_method, help="See `bilex methods`."
 )
+@options.preset
 @options.method_settings("Fix a setting, instead of searching it; repeatable.")
+@click.option(
+    "--space",
+    "space_name",
+    metavar="NAME",
+    help="Another search space of the method, such as paper of rapo; see `bilex methods`. Presets of that name apply.",
+)
 @click.option("--minutes", type=click.FloatRange(min=0), help="Stop after this time.  [default: 30, without --trials]")
 @click.option("--trials", type=click.IntRange(min=1), help="Stop after this number of trials.")
 @click.option(
@@ -78,7 +85,9 @@ def tune(
     train: Path,
     dev: Path | None,
     method: str,
+    preset: str | None,
     settings: tuple[str, ...],
+    space_name: str | None,
     minutes: float | None,
     trials: int | None,
     kind: Kind,
@@ -111,7 +120,7 @@ def tune(
     import_optuna()  # a missing package is reported before the tables are read
     if cluster is not None:
         import_ray()
-    space = Space.of(method, options.parse_settings(settings))
+    space = Space.of(method, options.parse_settings(settings, preset=preset), space_name)
     inputs = options.read_inputs(
         source,
         target,

@@ -9,7 +9,7 @@ import torch
 
 from bilex.linalg.procrustes import procrustes
 from bilex.retrieval import CSLS, Index
-from bilex.retrieval.csls import csls_bias, local_mean
+from bilex.retrieval.csls import csls_bias, nearest_mean
 from bilex.search.topk import topk
 from bilex.search.with_bias import best_with_bias
 from bilex.training.negatives import gold_lists
@@ -71,7 +71,7 @@ def mean_csls(x: Tensor, z: Tensor, *, words: int = 10_000, most_hits: int = 20,
     Patra, Moniz, Garg, Gormley and Neubig (2019). Bilingual lexicon induction with semi-supervision in non-isometric
     embedding spaces. ACL.
     """
-    own = local_mean(topk(x[:words], z, k).values, k)
+    own = nearest_mean(x[:words], z, k)
     best = _best(x[:words], x, z, k)
     hits = torch.bincount(best.indices[:, 0], minlength=len(z))
     no_hub = hits[best.indices[:, 0]] <= most_hits
@@ -94,5 +94,4 @@ def agreement(x: Tensor, z: Tensor, pairs: Tensor, generator: Generator, *, k: i
 
 def _best(queries: Tensor, x: Tensor, z: Tensor, k: int) -> TopK:
     """The best target by CSLS of each query, with score cos − r / 2: (q, 1)."""
-    r = local_mean(topk(z, x, k).values, k)
-    return topk(queries, z, 1, bias=csls_bias(r))
+    return topk(queries, z, 1, bias=csls_bias(nearest_mean(z, x, k)))

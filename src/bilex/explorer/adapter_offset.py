@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from bilex.methods.rapo.adapter import offsets
-from bilex.methods.rapo.context import ITSELF
+from bilex.methods.rapo.context import ITSELF, Neighbourhoods
 from bilex.methods.rapo.mapping import TowerMapping
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from bilex.mapping import Mapping
-    from bilex.methods.rapo.context import Neighbourhoods
+    from bilex.methods.rapo.context import Contexts
     from bilex.retrieval.sides import Side
 
 N = 8
@@ -44,8 +44,8 @@ def personal(mapping: Mapping, side: Side, row: int, table: Tensor) -> dict[str,
 
 def _members(mapping: TowerMapping, side: Side, row: int, table: Tensor) -> Tensor:
     """Rows whose mean is the context, with the word itself: as stored in the mapping, or all with a cosine above τ."""
-    stored: Neighbourhoods | None = getattr(mapping, f"{side}_context")
-    if stored is not None and stored.belong_to(table):
+    stored: Contexts | None = getattr(mapping, f"{side}_context")
+    if isinstance(stored, Neighbourhoods) and stored.belong_to(table):
         return stored.members[stored.offsets[row] : stored.offsets[row + 1]]
     cosines = table @ table[row]
     cosines[row] = 1.0

@@ -16,12 +16,15 @@ from starlette.exceptions import HTTPException
 from bilex.errors import BilexError, TableError
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
+from bilex.explorer.evidence_routes import evidence_routes
 from bilex.explorer.explorer import Explorer, NotReadyError
 from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
+from bilex.explorer.people_routes import people_routes
+from bilex.explorer.review_views import tag_view
 from bilex.retrieval.sides import Side, other
-from bilex.run.corrections import MAX_WORD_LENGTH
+from bilex.run.decision import MAX_WORD_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,7 +48,8 @@ def make_app(explorer: Explorer, *, host: str = "127.0.0.1", token: str | None =
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     _page_routes(app, token)
     _word_routes(app, explorer)
-    app.include_router(lexicon_routes(explorer))
+    for routes in (lexicon_routes, people_routes, evidence_routes):
+        app.include_router(routes(explorer))
     _error_handlers(app)
     return Guard(app, token, host)
 
@@ -84,6 +88,7 @@ def _word_routes(app: FastAPI, explorer: Explorer) -> None:
                 "side": side,
                 "through": "subwords" if row is None else "table",
                 "rank": None if row is None else row + 1,
+                **tag_view(explorer, side, word),
                 "r": round(found.own, views.DIGITS),
                 "given": views.given_view(explorer, side, word, row),
                 "candidates": views.candidates_view(explorer, side, word, row, found),

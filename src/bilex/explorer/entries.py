@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from bilex.evaluation.hubness import describe, occurrences
+from bilex.explorer.kinds import Kinds
 from bilex.explorer.words import fold
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from bilex.explorer.translations_cache import Best
     from bilex.explorer.words import WordIndex
 
-Order = Literal["frequency", "margin", "score", "doubts"]
+Order = Literal["frequency", "word", "margin", "score", "confidence", "doubts", "useful"]
+Hidden = Literal["nonwords", "names", "given"]
 Doubt = Literal["low_margin", "one_sided", "hub"]
 LOW_MARGIN_SHARE = 0.1
 """This share of the margins, the smallest ones, count as low."""
@@ -39,6 +41,16 @@ class Filter:
     least: float | None = None
     most: float | None = None
     """Bounds of the score."""
+    margin_least: float | None = None
+    confidence_least: float | None = None
+    confidence_most: float | None = None
+    """Bounds of the confidence. An entry whose confidence is not known is within none."""
+    rank_least: int | None = None
+    rank_most: int | None = None
+    """Bounds of the frequency rank, from 1."""
+    script: str = ""
+    hide: frozenset[Hidden] = frozenset()
+    """Leave out tokens that are no words, names (capitalized words), or words that the dictionary has."""
     origin: Literal["given", "found", ""] = ""
     order: Order = "frequency"
     ascending: bool = True
@@ -48,7 +60,7 @@ class Entries:
     """Columns over all source words: the best target, its score, the margin to the second best, and the doubts.
 
     given: entries by row, which replace what was found. Such a row has the score of its first entry, an infinite
-    margin and no doubts.
+    margin and no doubts. confidence: (n, N), the confidence of the stored best translations; nan where it is not known.
     """
 
     def __init__(
@@ -58,17 +70,22 @@ class Entries:
         sources: WordIndex,
         targets: WordIndex,
         given: Mapping[int, Sequence[Entry]] | None = None,
+        confidence: NDArray[np.float32] | None = None,
     ) -> None:
         scores = forward.scores.numpy()
         self.given = given or {}
         self.is_given = np.zeros(len(scores), dtype=bool)
         self.is_given[list(self.given)] = True
-        self.found = forward.rows
+        self.found, self.found_scores = forward.rows, scores
+        self.found_confidence = np.full_like(scores, np.nan) if confidence is None else confidence
         self.target: NDArray[np.int64] = forward.rows[:, 0].numpy().astype(np.int64)
         self.score = scores[:, 0].copy()
         self.margin = scores[:, 0] - scores[:, 1] if scores.shape[1] > 1 else np.zeros_like(scores[:, 0])
         self.score[list(self.given)] = [entries[0].score for entries in self.given.values()]
         self.margin[self.is_given] = np.inf
+        self.confidence = self.found_confidence[:, 0].copy()
+        self.confidence[list(self.given)] = [entries[0].confidence for entries in self.given.values()]
+        self.kinds = Kinds(sources.words)
         self.mutual = backward.rows[:, 0].numpy()[self.target] == np.arange(len(scores))
         self.chosen = np.bincount(self.target, minlength=len(backward.rows))
         """For each target, the number of source words whose best translation it is."""
@@ -104,22 +121,62 @@ class Entries:
         """How often each target is among the stored best translations."""
         return occurrences(self.found, len(self.chosen))
 
+    def warm_up(self) -> None:
+        """Compute the columns that filters and orders need."""
+        for order in get_args(Order):
+            self.ordered(order, ascending=True)
+        for name in get_args(Hidden):
+            self.hidden(name)
+        self._containing(" ")
+
     def select(self, wanted: Filter, keep: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Rows of the matching entries, in order; `keep` is a mask of the entries to consider."""
         mask = np.ones(len(self), dtype=bool) if keep is None else keep.copy()
         if wanted.doubt:
             mask &= self.doubt_count > 0 if wanted.doubt == "any" else self.doubts[wanted.doubt]
-        if wanted.least is not None:
-            mask &= self.score >= wanted.least
-        if wanted.most is not None:
-            mask &= self.score <= wanted.most
+        for column, least, most in (
+            (self.score, wanted.least, wanted.most),
+            (self.margin, wanted.margin_least, None),
+            (self.confidence, wanted.confidence_least, wanted.confidence_most),
+        ):
+            if least is not None:
+                mask &= column >= least
+            if most is not None:
+                mask &= column <= most
+        mask[: max(0, (wanted.rank_least or 1) - 1)] = False
+        mask[wanted.rank_most or len(mask) :] = False
         if wanted.origin:
             mask &= self.is_given if wanted.origin == "given" else ~self.is_given
+        if wanted.script:
+            mask &= self.kinds.in_script(wanted.script)
+        for name in wanted.hide:
+            mask &= ~self.hidden(name)
         if wanted.text:
             mask &= self._containing(wanted.text)
-        rows = self._ordered(wanted.order, wanted.ascending)
+        rows = self.ordered(wanted.order, ascending=wanted.ascending)
         selected: NDArray[np.int64] = rows[mask[rows]]
         return selected
+
+    def hidden(self, name: Hidden) -> NDArray[np.bool_]:
+        """Mask of the entries that the list leaves out under this name."""
+        if name == "given":
+            return self.is_given
+        return self.kinds.nonword if name == "nonwords" else self.kinds.capitalized
+
+    @cached_property
+    def usefulness(self) -> NDArray[np.float64]:
+        """How useful a decision is: u / log₂(1 + rank), with u the uncertainty of the entry; 0 for given entries.
+
+        u = 1 − confidence, or, where the confidence is not known, the share of found entries with a larger margin.
+        """
+        found = np.flatnonzero(~self.is_given)
+        by_margin = np.zeros(len(self))
+        by_margin[found[np.argsort(-self.margin[found], kind="stable")]] = (np.arange(len(found)) + 1) / max(
+            1, len(found)
+        )
+        uncertain = np.where(np.isnan(self.confidence), by_margin, 1 - self.confidence)
+        useful: NDArray[np.float64] = uncertain / np.log2(np.arange(len(self)) + 2.0)
+        return useful
 
     def hubs(self, n: int) -> list[dict[str, Any]]:
         """The targets that are most often among the best translations, with examples of source words."""
@@ -145,7 +202,7 @@ class Entries:
         either: NDArray[np.bool_] = sources | of_target
         return either
 
-    def _ordered(self, order: Order, ascending: bool) -> NDArray[np.int64]:
+    def ordered(self, order: Order, *, ascending: bool) -> NDArray[np.int64]:
         """All rows in this order; each order is sorted once."""
         if (order, ascending) not in self._orders:
             self._orders[order, ascending] = self._sort(order, ascending)
@@ -155,5 +212,12 @@ class Entries:
         if order == "frequency":
             rows = np.arange(len(self))
             return rows if ascending else rows[::-1]
-        values = {"margin": self.margin, "score": self.score, "doubts": self.doubt_count}[order]
+        values = {
+            "word": self._words[0].place,
+            "margin": self.margin,
+            "score": self.score,
+            "confidence": self.confidence,
+            "doubts": self.doubt_count,
+        }.get(order)
+        values = self.usefulness if values is None else values
         return np.argsort(values if ascending else -values, kind="stable")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from bilex.entry import Entry
 from bilex.explorer.batches import Batches
 from bilex.explorer.entries import Entries
 from bilex.explorer.preparation import Preparation
+from bilex.explorer.review import Review
 from bilex.explorer.search import Query, Ranked, Search, Wanted
 from bilex.explorer.translations_cache import Induced, N
 from bilex.explorer.words import WordIndex
@@ -21,12 +23,14 @@ from bilex.run.corrected import corrected
 from bilex.run.given import given_entries, scored, with_given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from concurrent.futures import Future
 
     from torch import Tensor
 
     from bilex.alignment import Alignment
+    from bilex.explorer.corpus import Corpus
+    from bilex.explorer.tags import Tags
     from bilex.retrieval.sides import Direction, Side
     from bilex.run.corrections import Corrections
     from bilex.table import EmbeddingTable
@@ -41,21 +45,32 @@ class NotReadyError(Exception):
 class Explorer:
     """An alignment with its mapped tables in memory, the search, the induced lexicon and the corrections."""
 
-    def __init__(self, alignment: Alignment, corrections: Corrections, *, k: int = 10) -> None:
+    def __init__(
+        self,
+        alignment: Alignment,
+        corrections: Corrections,
+        *,
+        k: int = 10,
+        corpora: Mapping[Side, Corpus] | None = None,
+        tags: Mapping[Side, Tags] | None = None,
+    ) -> None:
         self.retrieval = CSLS(k=k)
+        self.corpora, self.tags = dict(corpora or {}), dict(tags or {})
         self.alignment, self.corrections = alignment, corrections
         self.index = alignment.index(self.retrieval)
         self.search = Search(self.index, self.retrieval)
         self.words: dict[Side, WordIndex] = {side: WordIndex(self.table(side).words) for side in SIDES}
         self.induced = Induced(self.index, self.retrieval, alignment.folder)
-        self.preparation = Preparation(self.induced)
+        self.preparation = Preparation(self.induced, self._warm_up)
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
 
     def close(self) -> None:
-        """Stop the threads and close the file of corrections."""
+        """Stop the threads and close the files."""
         self.preparation.stop()
         self._batches.close()
         self.corrections.close()
+        for corpus in self.corpora.values():
+            corpus.close()
 
     def table(self, side: Side) -> EmbeddingTable:
         """The words and vectors of one language."""
@@ -105,6 +120,13 @@ class Explorer:
         best = self.induced.best.get(DIRECTION[side])
         return None if best is None else best.rows[rows, 0].tolist()
 
+    def confidence(self, side: Side, row: int | None) -> dict[int, float]:
+        """The confidence of the translations of a source word, by row, where it is known."""
+        if side == "target" or row is None or len(self.induced.best) < 2:
+            return {}
+        columns, values = self.entries.found[row].tolist(), self.entries.found_confidence[row].tolist()
+        return {column: value for column, value in zip(columns, values, strict=True) if not math.isnan(value)}
+
     @cached_property
     def given(self) -> dict[Side, dict[str, list[str]]]:
         """The dictionary translations of each word, by the language of the word."""
@@ -139,10 +161,25 @@ class Explorer:
                 given.setdefault(self.table("source").index[entry.source], []).append(entry)
         return Entries(best["forward"], best["backward"], self.words["source"], self.words["target"], given)
 
+    @cached_property
+    def review(self) -> Review:
+        """What has been decided about each entry."""
+        return Review(self.corrections, self.table("source").index, self.translations)
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """The part of speech of each source word; empty where it is not known."""
+        tags = self.tags.get("source")
+        return [tags.of(word).part if tags and tags.parts else "" for word in self.table("source").words]
+
     def suggestion(self, row: int) -> str:
-        """The translation of a source word in the lexicon: the first of the dictionary, or the best one found."""
+        """The first translation of a source word in the lexicon."""
+        return self.translations(row)[0]
+
+    def translations(self, row: int) -> list[str]:
+        """The translations of a source word in the lexicon: all of the dictionary, or the best one found."""
         given = self.entries.given.get(row)
-        return given[0].target if given else self.table("target").words[int(self.entries.target[row])]
+        return [e.target for e in given] if given else [self.table("target").words[int(self.entries.target[row])]]
 
     def lexicon(self) -> list[Entry]:
         """Every source word with the decided translations, else those of the dictionary, else the best one found."""
@@ -152,6 +189,11 @@ class Explorer:
         induced = [Entry(word, target[j], score, 1) for word, j, score in found]
         entries_with_given = with_given(self.alignment, induced, n=1, retrieval=self.retrieval)
         return scored(self.alignment, corrected(entries_with_given, self.corrections), retrieval=self.retrieval)
+
+    def _warm_up(self) -> None:
+        """Compute the columns of the review list, and take over the decisions."""
+        self.entries.warm_up()
+        self.review.with_status("open")
 
     def _submit(self, wanted: Wanted, query: Query) -> Future[Ranked]:
         if not self.search.ready(wanted.side):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 TOKEN_HEADER = "x-bilex-token"  # noqa: S105 (its name, not its value)
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\s:/@\[\]]+)(:\d+)?")
 MAX_BODY_BYTES = 16 * 1024
+MAX_FILE_BYTES = 64 * 1024 * 1024
+FILE_PATH = "/api/merge"
+"""The only path that takes a file."""
 MAX_QUERY_BYTES = 4 * 1024
 SAFE_METHODS = ("GET", "HEAD")
 POLICY = (
@@ -133,9 +136,11 @@ def _check_origin(headers: dict[str, str], host: str) -> None:
 
 async def _read_body(scope: Scope, receive: Receive) -> Receive:
     """Read the whole body, unless it is too large. Returns a `receive` that gives it to the application."""
+    limit = MAX_FILE_BYTES if scope["path"] == FILE_PATH and scope["method"] == "POST" else MAX_BODY_BYTES
+    too_large = RefusedError(413, f"the request is too large; the limit is {limit:,} bytes")
     length = _headers(scope).get("content-length", "0")
-    if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-        raise RefusedError(413, f"the request is too large; the limit is {MAX_BODY_BYTES:,} bytes")
+    if not length.isdecimal() or int(length) > limit:
+        raise too_large
     parts, size, more = [], 0, True
     while more:
         message = await receive()
@@ -143,8 +148,8 @@ async def _read_body(scope: Scope, receive: Receive) -> Receive:
             raise RefusedError(400, "the connection was closed before the request was complete")
         parts.append(message.get("body", b""))
         size, more = size + len(parts[-1]), message.get("more_body", False)
-        if size > MAX_BODY_BYTES:
-            raise RefusedError(413, f"the request is too large; the limit is {MAX_BODY_BYTES:,} bytes")
+        if size > limit:
+            raise too_large
     messages = [{"type": "http.request", "body": b"".join(parts), "more_body": False}]
 
     async def receive_again() -> Message:

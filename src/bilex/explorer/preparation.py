@@ -22,14 +22,18 @@ class StoppedError(Exception):
 
 
 class Preparation:
-    """The CSLS penalty r of all words, then the translations of all words. Each step can be used when it is done."""
+    """The CSLS penalty r of all words, then the translations of all words. Each step can be used when it is done.
 
-    def __init__(self, induced: Induced) -> None:
+    warm_up: computes what the review list needs at the end, so that no key has to wait for it.
+    """
+
+    def __init__(self, induced: Induced, warm_up: Callable[[], object] = lambda: None) -> None:
         index = induced.index
         self._steps: dict[str, Callable[[Progress], Any]] = {
             "neighbourhoods of all words": lambda progress: index.prepare(progress=progress),
-            "translations of all words": lambda progress: induced.find(progress),
+            "translations of all words": self._translate,
         }
+        self._induced, self._warm_up = induced, warm_up
         self._finished = 0
         self._current = ("", 0, 1)
         self._stop = threading.Event()
@@ -72,6 +76,10 @@ class Preparation:
             pass
         except Exception as error:  # nothing can catch it in this thread; the page shows it
             self.error = f"{type(error).__name__}: {error}"
+
+    def _translate(self, progress: Progress) -> None:
+        self._induced.find(progress)
+        self._warm_up()
 
     def _report(self, label: str, done: int, total: int) -> None:
         if self._stop.is_set():

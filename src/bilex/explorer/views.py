@@ -12,13 +12,12 @@ from bilex.explorer.chart import plane
 from bilex.retrieval.sides import SIDES, Sides, other
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bilex.explorer.entries import Entries
     from bilex.explorer.explorer import Explorer
+    from bilex.explorer.review import State
     from bilex.explorer.search import Ranked
     from bilex.retrieval.sides import Side
-    from bilex.run.corrections import Decision
+    from bilex.run.decision import Decision
 
 DIGITS = 5
 
@@ -38,6 +37,7 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
             "lexicon": len(explorer.induced.best) == 2,
         },
         "decided": explorer.corrections.counts(),
+        "reviewer": explorer.corrections.reviewer,
     }
 
 
@@ -46,6 +46,7 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
     candidates = other(side)
     words, decisions = explorer.table(candidates).words, explorer.corrections.current()
     back = explorer.back(candidates, found.rows)
+    confidence = explorer.confidence(side, row)
     listed = []
     for place, j in enumerate(found.rows):
         pair = Sides(word, words[j]).first(side)
@@ -54,6 +55,7 @@ def candidates_view(explorer: Explorer, side: Side, word: str, row: int | None, 
             {
                 "word": words[j],
                 **{name: round(value, DIGITS) for name, value in figures.items()},
+                "confidence": confidence.get(j),
                 "mutual": None if back is None or row is None else back[place] == row,
                 "decision": decision_view(decisions.get((pair.source, pair.target))),
                 **_ranks(found, place),
@@ -74,7 +76,7 @@ def given_view(explorer: Explorer, side: Side, word: str, row: int | None) -> li
         rated.get(given)
         or {
             "word": given,
-            **dict.fromkeys(("score", "cosine", "r", "mutual")),
+            **dict.fromkeys(("score", "cosine", "r", "confidence", "mutual")),
             "decision": decision_view(decisions.get((word, given) if side == "source" else (given, word))),
         }
         for given in words
@@ -123,27 +125,6 @@ def map_view(explorer: Explorer, near: dict[Side, list[int]], word: tuple[Side, 
     return {"points": points, "shown": {name: round(made.shown, 3) for name, made in planes.items()}}
 
 
-def entries_view(explorer: Explorer, entries: Entries, rows: Sequence[int]) -> list[dict[str, Any]]:
-    """Entries of the lexicon."""
-    source, decisions = explorer.table("source").words, explorer.corrections.current()
-    known = explorer.table("target")
-    return [
-        {
-            "source": source[i],
-            "target": target,
-            "more": [entry.target for entry in entries.given.get(i, ())[1:]],
-            "without_vector": [e.target for e in entries.given.get(i, ()) if e.target not in known],
-            "origin": "given" if entries.is_given[i] else "found",
-            "rank": i + 1,
-            "score": round(float(entries.score[i]), DIGITS),
-            "margin": round(float(entries.margin[i]), DIGITS),
-            "doubts": [name for name, column in entries.doubts.items() if column[i]],
-            "decision": decision_view(decisions.get((source[i], target))),
-        }
-        for i, target in ((i, explorer.suggestion(i)) for i in rows)
-    ]
-
-
 def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
     """The targets that are retrieved most often."""
     source, target = explorer.table("source").words, explorer.table("target").words
@@ -163,11 +144,12 @@ def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
     }
 
 
-def decision_view(decision: Decision | None) -> dict[str, Any] | None:
-    """A decision; None if the pair is open and has no note."""
-    if decision is None or (decision.verdict == "open" and not decision.note):
+def decision_view(decision: Decision | State | None) -> dict[str, Any] | None:
+    """A decision; None if the pair is open and has no note or mark."""
+    if decision is None or (decision.verdict == "open" and not decision.note and not decision.mark):
         return None
-    return {"verdict": decision.verdict, "targets": list(decision.targets), "note": decision.note}
+    shown = ("verdict", "note", "mark", "reviewer", "made")
+    return {"targets": list(decision.targets), **{name: getattr(decision, name) for name in shown}}
 
 
 def _ranks(found: Ranked, place: int) -> dict[str, int]:

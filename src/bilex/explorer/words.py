@@ -30,6 +30,7 @@ class WordIndex:
     """The words of a table, sorted by their folded form, so that bisection finds a prefix."""
 
     def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
         folded = [fold(word) for word in words]
         order = sorted(range(len(words)), key=folded.__getitem__)
         self._folded = folded
@@ -43,6 +44,13 @@ class WordIndex:
     @cached_property
     def _folded_series(self) -> pl.Series:
         return pl.Series([_encodable(word) for word in self._folded], dtype=pl.String)
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """The alphabetical place of each word."""
+        place = np.empty_like(self._rows)
+        place[self._rows] = np.arange(len(place))
+        return place
 
     def complete(self, beginning: str, n: int) -> list[int]:
         """Rows of the n most frequent words with this prefix; exact matches come first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from bilex.induction.induction import InducedPairs
 
+Extension = Literal["new_words", "new_pairs", "all"]
 MIN_JUDGED = 20
 """The precision of fewer pairs of dev words means nothing."""
 
@@ -30,12 +31,22 @@ def most_confident(induced: InducedPairs, dev: Tensor | None, precision: float, 
 
 def isin_pairs(pairs: Tensor, others: Tensor) -> Tensor:
     """Whether each of the pairs (p, 2) is one of the others (q, 2): (p,), like `torch.isin`."""
-    return (pairs[:, None] == others[None]).all(2).any(1)
+    base = 1 + max((int(both[:, 1].max()) for both in (pairs, others) if len(both)), default=0)
+    numbers = [both[:, 0] * base + both[:, 1] for both in (pairs, others)]
+    return torch.isin(*numbers)
 
 
-def extend_dictionary(pairs: Tensor, induced: Tensor) -> Tensor:
-    """The dictionary (p, 2), and after it the induced pairs (q, 2) whose source word is not in it."""
-    return torch.cat([pairs, induced[~torch.isin(induced[:, 0], pairs[:, 0])]])
+def extend_dictionary(pairs: Tensor, induced: Tensor, extension: Extension = "new_words") -> Tensor:
+    """The dictionary (p, 2), and after it induced pairs (q, 2).
+
+    `new_words`: those whose source word is not in the dictionary; `new_pairs`: those that are not in it; `all`: all of
+    them, so that a pair can occur twice.
+    """
+    if extension == "new_words":
+        induced = induced[~torch.isin(induced[:, 0], pairs[:, 0])]
+    elif extension == "new_pairs":
+        induced = induced[~isin_pairs(induced, pairs)]
+    return torch.cat([pairs, induced])
 
 
 def _count_at_precision(pairs: Tensor, dev: Tensor, precision: float) -> int:

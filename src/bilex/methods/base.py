@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import math
 import pkgutil
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import bilex.methods
 from bilex.errors import SettingsError
 from bilex.normalize import check_steps
 from bilex.settings.fields import SearchSpace, original_names, update_settings
+from bilex.settings.presets import presets_of
 from bilex.settings.setting import Setting, list_settings
 from bilex.text.suggest import suggestion
 from bilex.text.words import describe_value
@@ -26,7 +28,21 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.mapping import Mapping
+    from bilex.settings.presets import Preset
     from bilex.training.trace import Trace
+
+
+class Requirement(NamedTuple):
+    """A package that a method needs, the module it has, and the extra of bilex that installs it."""
+
+    module: str
+    package: str
+    extra: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether the module can be imported."""
+        return importlib.util.find_spec(self.module) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +59,8 @@ class Method(ABC):
     """Whether `fit` makes choices on a dev lexicon; if so, and none is given, a part of train is held out."""
     needs_pairs: ClassVar[bool] = True
     """Whether `fit` needs pairs; if not, their number may be 0."""
+    requires: ClassVar[Requirement | None] = None
+    """The optional package that `fit` needs, if any."""
     finds_pairs: ClassVar[bool] = False
     """Whether `fit` also trains on pairs that it induces itself."""
     closed_form: ClassVar[bool] = False
@@ -53,6 +71,10 @@ class Method(ABC):
     """Whether `fit` takes `checkpoint`, where it saves its state and from which it resumes."""
     search_space: ClassVar[SearchSpace] = {}
     """The settings that `bilex tune` searches; it contains the defaults."""
+    search_spaces: ClassVar[dict[str, SearchSpace]] = {}
+    """Other search spaces by name. If there is a preset of that name, the search starts from it."""
+    added: ClassVar[tuple[str, ...]] = ()
+    """Settings that are newer than the first results."""
 
     @property
     def learns_dev(self) -> bool:
@@ -127,9 +149,15 @@ class Method(ABC):
     def describe(self, *, first_names: bool = False) -> dict[str, Any]:
         """The settings as plain values; a setting that is a method is a dict with its name and its settings.
 
-        With `first_names`, renamed settings have their first names, so that the keys of old results stay valid.
+        With `first_names`, renamed settings have their first names, and settings that were added later are left out
+        while they have their defaults, so that the keys of old results stay valid.
         """
         return _describe(self, first_names)
+
+    @classmethod
+    def presets(cls) -> dict[str, Preset]:
+        """Named settings, such as those of its paper. `get_method(name, {"preset": "paper"})` has them."""
+        return presets_of(cls.name)
 
     @classmethod
     def supervision(cls) -> str:
@@ -161,8 +189,8 @@ def all_methods() -> dict[str, type[Method]]:
 def get_method(method: str | Method, settings: Dict[str, Any] | None = None, *, others: Iterable[str] = ()) -> Method:
     """A method, by name or as a value, with these settings; `rapo-semi` is `rapo_semi`.
 
-    Settings are texts, as on the command line, or Python values. If a setting is unknown, `others` are names to suggest
-    besides the settings.
+    Settings are texts, as on the command line, or Python values; `preset` names settings that come first. If a setting
+    is unknown, `others` are names to suggest besides the settings.
     """
     made = method if isinstance(method, Method) else _by_name(method)
     return update_settings(made, settings or {}, what=f"method {made.name}", others=others)
@@ -182,9 +210,11 @@ def _by_name(name: str) -> Method:
 
 def _describe(settings: Any, first_names: bool) -> dict[str, Any]:
     names = original_names(type(settings)) if first_names else {}
+    added = getattr(settings, "added", ()) if first_names else ()
     return {
         names.get(field.name, field.name): _plain(getattr(settings, field.name), first_names)
         for field in fields(settings)
+        if field.name not in added or getattr(settings, field.name) != field.default
     }
 
 

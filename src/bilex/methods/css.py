@@ -12,11 +12,10 @@ from bilex.linalg.householder import polar
 from bilex.linalg.procrustes import procrustes
 from bilex.linalg.transport import carry, import_ot
 from bilex.mapping import LinearMapping
-from bilex.methods.base import Method
+from bilex.methods.base import Method, Requirement
 from bilex.methods.rcsls import RCSLS
 from bilex.normalize import unit
-from bilex.retrieval.csls import local_mean
-from bilex.search.topk import topk
+from bilex.retrieval.csls import nearest_mean
 from bilex.settings.fields import Range, SearchSpace
 
 if TYPE_CHECKING:
@@ -59,6 +58,7 @@ class Css(Method):
     paper = (
         "Zhao, Wang, Wu and Zhang (2020). Semi-supervised bilingual lexicon induction with two-way interaction. EMNLP"
     )
+    requires = Requirement("ot", "POT", "transport")
     finds_pairs = True
 
     search_space: ClassVar[SearchSpace] = {
@@ -149,7 +149,7 @@ class Css(Method):
         """Step 2: Q after transport steps; the prior comes from another map (d, d)."""
         x, z = x[: self.max_rank], z[: self.candidates]
         q, mapped, progress = polar(q)[1], unit(x @ prior), trace.progress("transport")
-        r = local_mean(topk(z, mapped, self.k).values, self.k)
+        r = nearest_mean(z, mapped, self.k)
         for step in range(1, self.samples + 1):
             drawn = torch.randperm(len(x), generator=generator)[: self.sample].to(x.device)
             log_k = torch.addmm(-r / self.temperature, mapped[drawn], z.T, alpha=1 / self.temperature).log_softmax(1)

@@ -11,6 +11,7 @@ from bilex.errors import AlignmentError
 from bilex.induction.cliques import find_cliques, import_networkx
 from bilex.induction.confidence import extend_dictionary
 from bilex.induction.initial import similar_profiles
+from bilex.methods.base import Requirement
 from bilex.methods.vecmap_unsupervised import VecMapUnsupervised
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class GraphCliques(VecMapUnsupervised):
         "induction. ACL"
     )
 
+    requires = Requirement("networkx", "networkx", "graph")
     renamed: ClassVar[dict[str, str]] = VecMapUnsupervised.renamed | {"least": "min_size"}  # old names
 
     words: int = 10_000

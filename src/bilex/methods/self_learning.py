@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
 
 from bilex.errors import AlignmentError, SettingsError
 from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
 from bilex.evaluation.held_out import held_out_record
-from bilex.induction.confidence import extend_dictionary, isin_pairs, most_confident
+from bilex.induction.confidence import Extension, extend_dictionary, isin_pairs, most_confident
 from bilex.induction.induction import Induction
 from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
@@ -26,17 +26,19 @@ if TYPE_CHECKING:
     from bilex.training.checkpoint import Checkpoint, State
     from bilex.training.trace import Trace
 
+Choice = Literal["within_error", "best", "last"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SelfLearning(Method):
     """Train, induce pairs, train on these too, and so on: self-learning with any method.
 
     1. Fit `base` to the pairs, and map both tables.
-    2. `induction` selects new pairs. Those whose source word is not in the dictionary are added to the dictionary.
-    3. Repeat, `rounds` times, each time from the original dictionary and new pairs.
+    2. `induction` selects new pairs. Those whose source word is not in the dictionary are added to it (`extend`).
+    3. Repeat, `rounds` times, each time from the original dictionary and new pairs (`accumulate`).
     4. Select a round. Dev words are few and frequent, while self-learning helps all words, so later rounds are
        preferred: the last round is selected whose dev MRR is within one standard error of the best. Without dev, it is
-       the round with the highest mean cosine of its pairs.
+       the round with the highest mean cosine of its pairs (`choice`).
     5. With dev, fit `base` once more, to the dictionary, the pairs of that round, and dev.
     """
 
@@ -46,6 +48,7 @@ class SelfLearning(Method):
     uses_dev = True
     resumes = True
 
+    added: ClassVar[tuple[str, ...]] = ("extend", "accumulate", "base_dev", "choice", "refit")
     renamed: ClassVar[dict[str, str]] = {"least_share": "min_share", "least_dev": "min_dev_words"}  # old names
 
     base: Method = field(default_factory=VecMap)
@@ -56,6 +59,11 @@ class SelfLearning(Method):
     """Early stopping: end after this many rounds without a new best one."""
     induction: Induction = field(default_factory=Induction)
     """How new pairs are selected in each round."""
+    extend: Extension = "new_words"
+    """Which induced pairs are added: those of source words that the dictionary does not have; those that are not in it;
+    or all, even twice."""
+    accumulate: bool = False
+    """Whether the pairs of earlier rounds are kept in the dictionary, or those of each round replace them."""
     warm: bool = True
     """Whether `base` gets the mapping of the round before as a warm start, if it can use one."""
     precision: float | None = None
@@ -66,8 +74,15 @@ class SelfLearning(Method):
     dev, the first round takes this share, and later rounds take more, up to all."""
     newest: bool = True
     """Whether the last fit, with dev, has the pairs that the selected round induced; else those it was trained on."""
+    base_dev: Literal["first", "every"] = "first"
+    """Whether `base` makes its own choices on dev in the first round only, or in every round."""
+    choice: Choice = "within_error"
+    """The round that is selected: the last within a standard error of the best, the best, or the last."""
+    refit: bool = True
+    """Whether to fit `base` once more in the end, with dev (step 5)."""
     min_dev_words: int = 100
-    """With fewer dev words than this, dev is added to train, and rounds are selected by the mean cosine."""
+    """With fewer dev words than this, dev is added to train, and rounds are selected by the mean cosine. This holds
+    with `refit` only."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,8 +99,12 @@ class SelfLearning(Method):
 
     @property
     def learns_dev(self) -> bool:
-        """True: the last fit is trained on dev too."""
-        return True
+        """True with `refit`, of this method or of `base`."""
+        return self.refit or self.base.learns_dev
+
+    def without_refit(self) -> Self:
+        """The same with `refit=False`, also of `base`."""
+        return replace(self, refit=False, base=self.base.without_refit())
 
     def fit(
         self,
@@ -99,7 +118,7 @@ class SelfLearning(Method):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Mapping:
         """All rounds, then the selected mapping, or with dev the last fit."""
-        if dev is not None and len(torch.unique(dev[:, 0])) < self.min_dev_words:
+        if self.refit and dev is not None and len(torch.unique(dev[:, 0])) < self.min_dev_words:
             pairs, dev = torch.cat([pairs, dev]), None
         state = checkpoint.load(trace)
         if state is None:
@@ -118,7 +137,7 @@ class SelfLearning(Method):
             induced = self.select_pairs(candidates, dev, progress=(now.number + 1) / rounds)
             cosine = mean_cosine(*mapped, candidates.pairs, self.induction.possible_pairs(len(x), len(z)))
             scores = None if dev is None else reciprocal_ranks(*mapped, dev)
-            enlarged = extend_dictionary(pairs, induced)
+            enlarged = extend_dictionary(now.pairs if self.accumulate else pairs, induced, self.extend)
             trace(
                 round=now.number,
                 pairs=len(now.pairs),
@@ -133,7 +152,7 @@ class SelfLearning(Method):
                     "induction"
                 )
             scores = torch.tensor([cosine], dtype=torch.float64) if scores is None else scores
-            now.finish_round(mapping, scores, enlarged, newest=self.newest)
+            now.finish_round(mapping, scores, enlarged, newest=self.newest, choice=self.choice)
             checkpoint.save(trace, now.arrays(), round=now.number)
         return self._finish(x, z, now, pairs, dev, self._round_trace(trace, begin, self.rounds), checkpoint, state)
 
@@ -174,8 +193,9 @@ class SelfLearning(Method):
         if self.base.resumes:
             inner = None if state is None else state.inner()
             options["checkpoint"] = checkpoint.part(now.arrays(), state=inner, round=now.number)
-        dev = dev if self.base.uses_dev and now.number == 0 else None  # later, dev selects the round
+        chooses = self.base.uses_dev and (now.number == 0 or self.base_dev == "every")
         part = trace.within(round=now.number)
+        dev = dev if chooses else None  # in other rounds, dev only selects the round
         return self.base.fit(x, z, now.pairs, dev=dev, generator=now.generator, trace=part, **options)
 
     def _finish(
@@ -192,12 +212,13 @@ class SelfLearning(Method):
         """The mapping of the selected round; with dev, one more fit from there, with dev in the dictionary."""
         if state is None or state.inner() is None:  # else the interrupted run has recorded it
             trace(round=now.number, kept_round=now.selected_round)
-            if dev is not None:
+            if dev is not None and self.refit:
                 trace(**held_out_record(self.name, 1 / now.selected_scores))
         assert now.selected is not None
-        if dev is None:
+        if dev is None or not self.refit:
             return now.selected
-        now.mapping, now.pairs = now.selected, extend_dictionary(torch.cat([pairs, dev]), now.selected_pairs)
+        now.mapping = now.selected
+        now.pairs = extend_dictionary(torch.cat([pairs, dev]), now.selected_pairs, self.extend)
         return self._train(x, z, now, None, trace, checkpoint, state)
 
 
@@ -219,16 +240,26 @@ class _Rounds:
         self.mapping: Mapping | None = None
         self.selected: Mapping | None = None
 
-    def finish_round(self, mapping: Mapping, scores: Tensor, pairs: Tensor, *, newest: bool = True) -> None:
+    def finish_round(
+        self,
+        mapping: Mapping,
+        scores: Tensor,
+        pairs: Tensor,
+        *,
+        newest: bool = True,
+        choice: Choice = "within_error",
+    ) -> None:
         """End a round with its mapping, its dev scores (s,), and the pairs of the next round (p, 2).
 
-        The round is selected if its mean score is not below the best by more than the standard error of the difference.
-        With it are stored the new pairs, or with `newest=False` those that it was trained on.
+        `within_error`: the round is selected if its mean score is not below the best by more than the standard error of
+        the difference; `best`: if it is the best; `last`: always. With it are stored the new pairs, or with
+        `newest=False` those that it was trained on.
         """
         scores = scores.cpu()
         better = not len(self.best_scores) or bool(scores.mean() > self.best_scores.mean())
         change = torch.zeros(1) if better else scores - self.best_scores
-        if change.mean() >= -standard_error(change):
+        near = choice != "best" and bool(change.mean() >= -standard_error(change))
+        if better or near or choice == "last":
             self.selected, self.selected_pairs = mapping, pairs if newest else self.pairs
             self.selected_round, self.selected_scores = self.number, scores
         self.since_best = 0 if better else self.since_best + 1

@@ -32,6 +32,11 @@ def local_mean(cosines: Tensor, k: int) -> Tensor:
     return largest.mean(1, dtype=torch.float64).to(cosines.dtype)
 
 
+def nearest_mean(rows: Tensor, others: Tensor, k: int) -> Tensor:
+    """R of each row: the mean of its k largest cosines with the other table: (n,).  (n, d), (m, d): unit rows."""
+    return local_mean(topk(rows, others, k).values, k)
+
+
 def csls_bias(r: Tensor) -> Tensor:
     """Bias b = −r / 2: q · c + b(c), half of 2 q · c − r(c), ranks candidates as CSLS does.  r: (m,)."""
     return -r / 2

@@ -24,7 +24,7 @@ def corrected(
     """
     _, refused = corrections.judged()
     right: dict[tuple[str, str], Entry] = {}
-    for decision in corrections.current().values():
+    for decision in corrections.in_order():
         for target in decision.targets:
             origin: Origin = "accepted" if target == decision.suggestion else "corrected"
             right.setdefault((decision.source, target), Entry(decision.source, target, origin=origin))

@@ -1,15 +1,26 @@
-"""Decisions of a person about the lexicon, in SQLite: every decision is on disk before it is confirmed."""
+"""Decisions of people about the lexicon, in SQLite: every decision is on disk before it is confirmed."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
+from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from bilex.errors import ExplorerError, LexiconError
-from bilex.io.dictionary import format_line
-from bilex.run.decision_file import can_be_written, check_integrity, check_place, check_tables, connect, reading_row
+from bilex.errors import ExplorerError
+from bilex.run.decision import Decision, Mark, Verdict, checked, right_targets
+from bilex.run.decision_file import (
+    SEPARATOR,
+    can_be_written,
+    check_integrity,
+    check_place,
+    check_tables,
+    connect,
+    read_decision,
+)
+from bilex.run.decision_queries import CHANGED, CURRENT, CURRENT_OF_CHANGED, HIGHEST, INSERT, LAST, OF_REVIEWERS, UNDO
+from bilex.run.decision_schema import APPLICATION_ID, AS_VERSION_3, SCHEMA, SCHEMA_2, VERSION, set_up, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,55 +28,23 @@ if TYPE_CHECKING:
 
     from bilex.lexicon import Lexicon
 
-Verdict = Literal["open", "accepted", "rejected", "corrected"]
-APPLICATION_ID = 0x62696C78
-"""SQLite application id in the file header: "bilx"."""
-VERSION = 2
-"""Version of the file. Files of version 1 can be opened too; there a decision has one target."""
-SEPARATOR = "\t"
-"""Between several targets in one field; no word of a dictionary contains it."""
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS decisions (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    made TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    source TEXT NOT NULL,
-    suggestion TEXT NOT NULL,
-    verdict TEXT NOT NULL CHECK (verdict IN ('open', 'accepted', 'rejected', 'corrected')),
-    target TEXT,
-    note TEXT NOT NULL DEFAULT '',
-    undone INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX IF NOT EXISTS decisions_by_pair ON decisions (source, suggestion, undone, id);
-"""
-CURRENT_DECISIONS = """
-SELECT id, source, suggestion, verdict, target, note FROM decisions
-WHERE id IN (SELECT max(id) FROM decisions WHERE NOT undone GROUP BY source, suggestion) ORDER BY id
-"""
-MAX_WORD_LENGTH = 200
-MAX_NOTE_LENGTH = 2000
-
-
-class Decision(NamedTuple):
-    """The decision on one suggested pair. targets: the right translations, which may be the suggestion, or none."""
-
-    source: str
-    suggestion: str
-    verdict: Verdict
-    targets: tuple[str, ...] = ()
-    note: str = ""
-
 
 class Corrections:
     """All decisions in order. Nothing is overwritten: the latest decision on a pair is valid, unless it is undone.
 
-    With `reading` the file must exist, and may be read-only.
+    A decision that was merged from another file is valid only where none was made here. With `reading` the file must
+    exist, and may be read-only. reviewer: who decides, unless a decision names somebody else.
     """
 
-    def __init__(self, path: Path, *, reading: bool = False) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, reading: bool = False, reviewer: str = "") -> None:
+        self.path, self.reviewer = path, reviewer
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._seen: int | None = None
+        self._last = self._undo = 0
         self._now: dict[tuple[str, str], Decision] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._counts: Counter[Verdict] = Counter()
+        self._changes: list[tuple[str, str]] = []
         check_place(path)
         if reading and not path.is_file():
             raise ExplorerError(f"{path}: there are no corrections yet; make some with bilex explore RUN")
@@ -76,9 +55,7 @@ class Corrections:
             try:
                 self._check_owner()
                 check_integrity(self._out, path)
-                if not frozen:
-                    self._set_up()
-                check_tables(self._out, SCHEMA, self.path)
+                self._set_up(frozen=frozen)
             except BaseException:
                 self.close()
                 raise
@@ -96,48 +73,82 @@ class Corrections:
         *,
         target: str | Iterable[str] | None = None,
         note: str | None = None,
+        mark: Mark | None = None,
+        reviewer: str | None = None,
     ) -> Decision:
-        """Store a decision. Without `note`, or `target` of a correction, the former one stays.
+        """Store a decision. Without `note`, `mark`, or `target` of a correction, the former one stays.
 
         target: one or several right translations, if the verdict is "corrected".
         """
         before = self.current().get((source, suggestion), Decision(source, suggestion, "open"))
-        note = before.note if note is None else note
         if target is None and before.verdict == "corrected":
             target = before.targets
         targets = (target,) if isinstance(target, str) else tuple(dict.fromkeys(target or ()))
-        decision = checked(Decision(source, suggestion, verdict, _right(suggestion, verdict, targets), note))
-        field = SEPARATOR.join(decision.targets) or None
-        with self._writing, self._reported():
-            self._out.execute(
-                "INSERT INTO decisions (source, suggestion, verdict, target, note) VALUES (?, ?, ?, ?, ?)",
-                (source, suggestion, verdict, field, note),
-            )
+        decision = Decision(
+            source,
+            suggestion,
+            verdict,
+            right_targets(suggestion, verdict, targets),
+            before.note if note is None else note,
+            before.mark if mark is None else mark,
+            self.reviewer if reviewer is None else reviewer,
+        )
+        self.decide_all([decision])
         return decision
 
-    def undo(self) -> Decision | None:
-        """Undo the last decision, so that the one before is valid again. None if there is nothing to undo."""
-        with self._writing, self._reported():
-            row = self._out.execute(
-                "UPDATE decisions SET undone = 1 WHERE id = (SELECT max(id) FROM decisions WHERE NOT undone) "
-                "RETURNING id, source, suggestion, verdict, target, note"
-            ).fetchone()
-        return None if row is None else self._decision(*row)
+    def decide_all(self, decisions: Iterable[Decision]) -> int:
+        """Store decisions in one transaction, as one step: `undo` takes all of them back. Returns their number."""
+        rows = [checked(decision) for decision in decisions]
+        with self._writing, self._reported(), self._transaction() as file:
+            last = file.execute("SELECT coalesce(max(id), 0) FROM decisions").fetchone()[0]
+            step = last + 1 if len(rows) > 1 else 0
+            file.executemany(INSERT, (_fields(decision, step) for decision in rows))
+        return len(rows)
+
+    def undo(self, reviewer: str | None = None) -> list[Decision]:
+        """Undo the last step, so that the decisions before are valid again. Returns what was undone.
+
+        reviewer: undo the last step of this person, or the last merge; by default the last of all.
+        """
+        with self._writing, self._reported(), self._transaction() as file:
+            last = file.execute(LAST, {"reviewer": reviewer}).fetchone()
+            if last is None:
+                return []
+            number, step = last
+            span = {"first": step or number, "last": number, "step": step}
+            undone = file.execute(UNDO, span).fetchall()
+        return [self._decision(*row) for row in undone]
 
     def current(self) -> dict[tuple[str, str], Decision]:
-        """The valid decisions by source and suggestion; read again if another program has changed the file."""
+        """The valid decisions by source and suggestion; what any program has changed is read again."""
         with self._lock, self._reported():
             version = self._file.execute("PRAGMA data_version").fetchone()[0]
             if version != self._seen:
-                decisions = [self._decision(*row) for row in self._file.execute(CURRENT_DECISIONS)]
-                self._now = {(decision.source, decision.suggestion): decision for decision in decisions}
+                self._read()
                 self._seen = version
             return self._now
 
+    def in_order(self) -> list[Decision]:
+        """The valid decisions in the order in which they were made."""
+        decisions = self.current().values()
+        with self._lock:
+            return sorted(decisions, key=lambda decision: self._numbers[decision.pair])
+
+    def changed_since(self, place: int) -> tuple[list[tuple[str, str]], int]:
+        """The pairs whose decision has changed since that place in the list of changes, and the new place."""
+        self.current()
+        with self._lock:
+            return self._changes[place:], len(self._changes)
+
+    def of_reviewers(self) -> list[Decision]:
+        """The latest decision of each reviewer on each pair. The same person here and in a merged file counts twice."""
+        with self._lock, self._reported():
+            return [self._decision(*row) for row in self._file.execute(OF_REVIEWERS)]
+
     def counts(self) -> dict[str, int]:
         """Number of decisions of each kind."""
-        verdicts = [decision.verdict for decision in self.current().values()]
-        return {verdict: verdicts.count(verdict) for verdict in ("accepted", "rejected", "corrected")}
+        self.current()
+        return {verdict: self._counts[verdict] for verdict in ("accepted", "rejected", "corrected")}
 
     def lexicon(self, train: Lexicon | None = None) -> Lexicon:
         """The pairs of `train` that were not refused, if it is given; then accepted and corrected pairs, each once."""
@@ -151,25 +162,44 @@ class Corrections:
 
     def judged(self) -> tuple[list[tuple[str, str]], set[tuple[str, str]]]:
         """The right pairs, each once, and the refused ones: rejected or replaced, and not right in another decision."""
-        decisions = self.current()
-        right = list(dict.fromkeys((d.source, target) for d in decisions.values() for target in d.targets))
-        return right, {pair for pair, d in decisions.items() if d.verdict in ("rejected", "corrected")} - set(right)
+        decisions = self.in_order()
+        right = list(dict.fromkeys((d.source, target) for d in decisions for target in d.targets))
+        return right, {d.pair for d in decisions if d.verdict in ("rejected", "corrected")} - set(right)
+
+    def copy_to(self, path: Path) -> None:
+        """Write all decisions to another file, complete also while somebody decides."""
+        with self._lock, self._reported():
+            self._file.execute("VACUUM INTO ?", (str(path),))
+
+    def _read(self) -> None:
+        """Read the decisions on the pairs that have changed since the last reading."""
+        since = {"last": self._last, "undo": self._undo}
+        self._file.execute("BEGIN")  # all queries see the same state
+        try:
+            last, undo = self._file.execute(HIGHEST).fetchone()
+            changed = self._file.execute(CHANGED, since).fetchall()
+            query = CURRENT_OF_CHANGED if self._last else CURRENT
+            rows = self._file.execute(query, since if self._last else ()).fetchall()
+        finally:
+            self._file.execute("COMMIT")
+        now = self._now.copy()  # threads may be reading the old one
+        counts = self._counts.copy()
+        for pair in changed:
+            if (before := now.pop(pair, None)) is not None:
+                counts[before.verdict] -= 1
+        for row in rows:
+            decision = self._decision(*row)
+            now[decision.pair], self._numbers[decision.pair] = decision, row[0]
+            counts[decision.verdict] += 1
+        self._now, self._counts, self._last, self._undo = now, counts, last, undo
+        self._changes += changed
 
     def _decision(self, number: int, *fields: Any) -> Decision:
-        """The decision of a row; ExplorerError if `decide` cannot have written it."""
-        with reading_row(self.path, number, *fields):
-            source, suggestion, verdict, target, note = fields
-            targets = () if target is None else tuple(target.split(SEPARATOR))
-            decision = checked(Decision(source, suggestion, verdict, targets, note))
-            if (not targets) == (verdict in ("accepted", "corrected")):
-                raise ValueError(f"it is {verdict}, and its target is {target!r}")
-        return decision
+        return read_decision(self.path, number, *fields)
 
     def _check_owner(self) -> None:
         self._out.execute("PRAGMA trusted_schema = OFF")
-        owner, version = (
-            self._out.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-        )
+        owner, version = self._out.execute("PRAGMA application_id").fetchone()[0], version_of(self._out)
         tables = self._out.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if tables and (owner != APPLICATION_ID or not 1 <= version <= VERSION):
             raise ExplorerError(
@@ -177,11 +207,27 @@ class Corrections:
                 "name another for the corrections, or update bilex"
             )
 
-    def _set_up(self) -> None:
-        """Create the table if it does not exist; a file of an earlier version is upgraded."""
-        self._out.execute("PRAGMA journal_mode = WAL")
-        self._out.execute("PRAGMA synchronous = FULL")  # decisions survive a power failure
-        self._out.executescript(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {SCHEMA}")
+    def _set_up(self, *, frozen: bool) -> None:
+        """Create or upgrade the table. A file that cannot be written to is read as it is."""
+        if not frozen:
+            self._out.execute("PRAGMA journal_mode = WAL")
+            self._out.execute("PRAGMA synchronous = FULL")  # decisions survive a power failure
+            set_up(self._out)
+        is_old = frozen and version_of(self._out) < VERSION
+        check_tables(self._out, SCHEMA_2 if is_old else SCHEMA, self.path)
+        if is_old:
+            for connection in (self._out, self._file):
+                connection.execute(AS_VERSION_3)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._out.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._out
+        except BaseException:
+            self._out.execute("ROLLBACK")
+            raise
+        self._out.execute("COMMIT")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
@@ -194,22 +240,8 @@ class Corrections:
             ) from None
 
 
-def checked(decision: Decision) -> Decision:
-    """The decision; LexiconError if a word cannot be in a dictionary, or something is too long."""
-    for word in (decision.source, decision.suggestion, *decision.targets):
-        if len(word) > MAX_WORD_LENGTH:
-            raise LexiconError(f"found a word of {len(word):,} characters; at most {MAX_WORD_LENGTH} can be stored")
-        format_line(1, word)
-    if len(decision.note) > MAX_NOTE_LENGTH:
-        raise LexiconError(
-            f"found a note of {len(decision.note):,} characters; at most {MAX_NOTE_LENGTH:,} can be stored"
-        )
-    return decision
-
-
-def _right(suggestion: str, verdict: Verdict, targets: tuple[str, ...]) -> tuple[str, ...]:
-    if verdict == "corrected":
-        if set(targets) <= {suggestion}:
-            raise LexiconError("a correction needs another target word than the one suggested")
-        return targets
-    return (suggestion,) if verdict == "accepted" else ()
+def _fields(decision: Decision, step: int) -> tuple[Any, ...]:
+    """The values of `INSERT`."""
+    target = SEPARATOR.join(decision.targets) or None
+    words = (decision.source, decision.suggestion, decision.verdict, target, decision.note, decision.mark)
+    return (*words, decision.reviewer, step, int(decision.merged), decision.made or None)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from bilex.errors import ExplorerError, LexiconError
+from bilex.run.decision import Decision, Mark, Verdict, checked
 from bilex.run.files import DESCRIPTION
 from bilex.storage.disk import file_kind
 from bilex.storage.strict_json import check_type
 from bilex.storage.symlinks import check_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+SEPARATOR = "\t"
+"""Between several targets in one field; no word of a dictionary contains it."""
 
 _BAD_VALUE = re.compile(r"\w+ value in |CHECK constraint failed")
 """What SQLite says of a value that the columns do not allow."""
@@ -28,9 +30,13 @@ class Row(TypedDict):
 
     source: str
     suggestion: str
-    verdict: Literal["open", "accepted", "rejected", "corrected"]
+    verdict: Verdict
     target: str | None
     note: str
+    mark: Mark
+    reviewer: str
+    made: str
+    merged: Literal[0, 1]
 
 
 def check_place(path: Path) -> None:
@@ -58,7 +64,7 @@ def connect(path: Path, *, frozen: bool = False) -> sqlite3.Connection:
 def check_integrity(file: sqlite3.Connection, path: Path) -> None:
     """Refuse damaged pages, and an index that does not match its table: decisions would be lost without notice.
 
-    Values of another type are left to `reading_row`, which names the row.
+    Values of another type are left to `read_decision`, which names the row.
     """
     found = [str(message) for (message,) in file.execute("PRAGMA integrity_check")]
     damage = [message for message in found if message != "ok" and not _BAD_VALUE.match(message)]
@@ -79,20 +85,37 @@ def check_tables(file: sqlite3.Connection, schema: str, path: Path) -> None:
             )
 
 
-@contextmanager
-def reading_row(path: Path, number: int, *fields: Any) -> Iterator[None]:
-    """ExplorerError if the fields are not those of `Row`, or if a LexiconError or ValueError is raised inside."""
+def read_decision(path: Path, number: int, *fields: Any) -> Decision:
+    """The decision of a row, with the fields of `Row`. ExplorerError if `decide` cannot have written it."""
     try:
-        check_type(dict(zip(Row.__annotations__, fields, strict=True)), Row)
-        yield
+        row: Row = dict(zip(Row.__annotations__, fields, strict=True))  # type: ignore[assignment]
+        check_type(row, Row)
+        target = row["target"]
+        targets = () if target is None else tuple(target.split(SEPARATOR))
+        decision = checked(
+            Decision(
+                row["source"],
+                row["suggestion"],
+                row["verdict"],
+                targets,
+                row["note"],
+                row["mark"],
+                row["reviewer"],
+                row["made"],
+                bool(row["merged"]),
+            )
+        )
+        if (not targets) == (decision.verdict in ("accepted", "corrected")):
+            raise ValueError(f"it is {decision.verdict}, and its target is {target!r}")
     except (LexiconError, ValueError) as error:
         raise ExplorerError(
             f"{path}: damaged, in row {number} of its decisions: {error}; put back a copy, or delete the row with that "
             "id from the table decisions with sqlite3"
         ) from None
+    return decision
 
 
 def _tables(file: sqlite3.Connection) -> tuple[list[Any], list[Any]]:
     """Type and name of all objects of the schema, and the columns of the decisions."""
     objects = "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
-    return file.execute(objects).fetchall(), file.execute("PRAGMA table_xinfo(decisions)").fetchall()
+    return file.execute(objects).fetchall(), file.execute("PRAGMA main.table_xinfo(decisions)").fetchall()

@@ -26,11 +26,17 @@ def near_keys(queries: Tensor, keys: Tensor, n: int, *, bias: Tensor | None = No
     """
     if not Bfloat16.is_worthwhile(queries, keys, n):
         return topk(queries, keys, n, bias=bias).indices
-    if bias is not None:  # as one more dimension
-        queries = torch.cat([queries, queries.new_ones(len(queries), 1)], 1)
-        keys = torch.cat([keys, bias[:, None].to(keys)], 1)
-    rounded = queries.bfloat16(), keys.bfloat16()
+    rounded = _with_column(queries, None if bias is None else queries.new_ones(len(queries))), _with_column(keys, bias)
     found = []
     for _, blocks in score_blocks(*rounded, width=len(keys), budget=BUDGET):
         found += [largest_of_block(scores, n).indices for _, scores in blocks]
     return torch.cat(found)
+
+
+def _with_column(rows: Tensor, column: Tensor | None) -> Tensor:
+    """The rows in bfloat16, with a bias or its factor as one more dimension."""
+    if column is None:
+        return rows.bfloat16()
+    rounded = rows.new_empty((len(rows), rows.shape[1] + 1), dtype=torch.bfloat16)
+    rounded[:, :-1], rounded[:, -1] = rows, column
+    return rounded

@@ -10,10 +10,13 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from bilex.errors import SettingsError
+from bilex.settings.presets import with_preset
 from bilex.text.suggest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from numpy.random import Generator
 
 Settings = TypeVar("Settings")
 
@@ -31,6 +34,10 @@ class Choice:
     def size(self) -> int | None:
         """Number of values."""
         return len(self.values)
+
+    def draw(self, generator: Generator) -> Any:
+        """One of the values, at random."""
+        return self.values[int(generator.integers(len(self.values)))]
 
     def __str__(self) -> str:
         return " | ".join(map(to_text, self.values))
@@ -63,6 +70,14 @@ class Range:
         step = self.step or (1 if self.whole else None)
         return None if step is None else round((self.high - self.low) / step) + 1
 
+    def draw(self, generator: Generator) -> float:
+        """One of the values, at random."""
+        if self.size is not None:
+            return self.low + int(generator.integers(self.size)) * (self.step or 1)
+        ends = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        value = float(generator.uniform(*ends))
+        return math.exp(value) if self.log else value
+
     def __str__(self) -> str:
         by = "on a log scale" if self.log else None if self.step is None else f"in steps of {self.step:g}"
         return ", ".join(filter(None, (f"{self.low:g} to {self.high:g}", by)))
@@ -76,10 +91,12 @@ def update_settings(settings: Settings, given: Mapping[str, Any], *, what: str, 
     """A copy of the settings with new values for the given fields. Values are texts or Python values.
 
     A field of a nested dataclass is named with a dot, `induction.max_rank`, or given in a dict of its own. `others` are
-    further names to suggest for an unknown one. A renamed field can still be given by its old name, with a
-    `FutureWarning`: the class attribute `renamed` is a dict from old to new names.
+    further names to suggest for an unknown one. `preset` names settings that come first (see bilex.settings.presets). A
+    renamed field can still be given by its old name, with a `FutureWarning`: the class attribute `renamed` is a dict
+    from old to new names.
     """
     kinds, given = field_types(type(settings)), _with_current_names(type(settings), given, what)
+    given = with_preset(getattr(settings, "name", None), given, what)
     values: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
     for key, value in given.items():

@@ -43,6 +43,12 @@ def test_published_figures_are_beside_methods_as_they_are_by_default(cell, grid_
     assert not any(row.beside for row in score_table(grid, METRICS["mrr"]).rows)
 
 
+def test_published_figures_are_told_once_for_all_presets_of_a_method(cell, grid_of):
+    presets = [cell(f"rapo, {name}", method="rapo", settings={"preset": name}) for name in ("authors", "paper")]
+    table = score_table(grid_of(*presets, cell("rapo tanh", method="rapo", settings={"activation": "tanh"})))
+    assert [row.beside for row in table.rows] == [False, False, False, True]
+
+
 def test_published_figures_of_the_same_vectors_are_not_called_those_of_others(cell, grid_of):
     def of(*tables):
         names = zip(("source", "target"), tables, strict=True)

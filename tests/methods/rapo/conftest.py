@@ -176,9 +176,11 @@ class Plain:
         return found
 
     def sigma(self, a):
-        return {"tanh": torch.tanh, "sigmoid": lambda a: 2 / (1 + torch.exp(-a)) - 1}.get(
-            self.settings.activation, lambda a: a
-        )(a)
+        def plain(a):
+            return 1 / (1 + torch.exp(-a))
+
+        sigmas = {"tanh": torch.tanh, "sigmoid": lambda a: 2 * plain(a) - 1, "plain_sigmoid": plain}
+        return sigmas.get(self.settings.activation, lambda a: a)(a)
 
     def matrix(self, p, side):
         """The product of the reflections, one after the other; or the matrix itself."""
@@ -224,8 +226,11 @@ class Plain:
         parts = [way.ranking(a, b, batch, *more) for (way, a, b), *more in zip(ways, constants, random, strict=True)]
         apart = [x[i] - z[j] for i, j in (self.pairs[number] for number in batch)]
         distances = [d.square().mean() if settings.distance == "squared" else d.square().sum().sqrt() for d in apart]
-        moved = [p[name] - start[name] for name in start if settings.regularize == "all" or "adapter" in name]
-        norms = [d.square().sum().sqrt() for d in moved if d.any()]  # at the start there is no gradient
+        names = [name for name in start if settings.regularize != "adapters" or "adapter" in name]
+        moved = [p[name] - (start[name] if settings.origin == "start" else 0) for name in names]
+        squares = [d.square().sum() for d in moved if d.any()]  # at the start there is no gradient
+        squares = [sum(squares)] if squares and settings.regularize == "joint" else squares
+        norms = [square.sqrt() for square in squares]
         grams = [a @ a.T - torch.eye(len(a)) for a in (self.matrix(p, "source"), self.matrix(p, "target"))]
         weighted = {
             "ranking": (settings.ranking, sum(parts) / len(parts)),
@@ -240,7 +245,9 @@ class Plain:
 
         r and hard negatives are those of the beginning of the epoch. Pairs of one word follow each other.
         """
-        order = sorted(range(len(self.pairs)), key=lambda number: self.pairs[number][0])
+        order = list(range(len(self.pairs)))
+        if self.settings.shuffle == "words":
+            order.sort(key=lambda number: self.pairs[number][0])
         batches = [order[i : i + self.settings.batch] for i in range(0, len(order), self.settings.batch)]
         ways = [self, self.turned][: 2 if self.settings.two_way else 1]
         drawn = {place: iter(calls) for place, calls in watched.drawn.items()}

@@ -1,9 +1,8 @@
 import pytest
 import torch
 
-from bilex import SettingsError
 from bilex.methods.rapo import context
-from bilex.methods.rapo.context import context_vectors, find_neighbourhoods
+from bilex.methods.rapo.context import ContextMeans, context_vectors, find_neighbourhoods, just_below
 from bilex.normalize import unit
 from bilex.search import above_threshold as near_module
 from random_tensors import normal
@@ -92,10 +91,29 @@ def test_their_table_is_known_again():
 
 
 @pytest.mark.parametrize("cap", [None, 20])
-def test_more_neighbours_than_memory_are_refused(monkeypatch, cap):
+@pytest.mark.parametrize("tau", [-1.0, 0.1])
+def test_of_more_neighbours_than_can_be_stored_there_are_means(monkeypatch, cap, tau):
+    x = unit(normal(300, 4))
+    expected = find_neighbourhoods(x, tau, cap=cap).means(x)
     monkeypatch.setattr(context, "MAX_PAIRS", 300)
-    with pytest.raises(
-        SettingsError,
-        match="more than 300 pairs of words have a cosine above -1, too many to store as contexts; raise tau_",
-    ):
-        find_neighbourhoods(unit(normal(30, 4)), -1, cap=cap)
+    monkeypatch.setattr(context, "MEAN_ROWS", 70)
+    told = []
+    found = find_neighbourhoods(x, tau, cap=cap, progress=lambda *share: told.append(share))
+    assert isinstance(found, ContextMeans)
+    torch.testing.assert_close(found.means(x), expected)
+    assert told[-1] == (300, 300)
+    found.check()
+    assert found.belong_to(x.clone())
+    assert not found.belong_to(x.flip(0))
+    assert not found.belong_to(x[:-1])
+    with pytest.raises(ValueError, match="301 words and 74 probe rows, which do not match"):
+        ContextMeans(torch.cat([found.vectors, x[:1]]), found.probe[:-1]).check()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("tau", [0.5, 0.85, 0.9446, -0.3])
+def test_a_cosine_just_above_is_at_least_the_threshold(dtype, tau):
+    """That is what a comparison with >= in this precision says."""
+    numbers = torch.nextafter(torch.tensor([tau], dtype=dtype), torch.tensor([-2.0, 2.0], dtype=dtype))
+    numbers = torch.cat([numbers, torch.tensor([tau], dtype=dtype)])
+    assert torch.equal(numbers > just_below(tau, dtype), numbers >= torch.tensor(tau, dtype=dtype))

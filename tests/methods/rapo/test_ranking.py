@@ -29,7 +29,13 @@ SETTINGS = {
     "soft orthogonality": {"projection": "linear", "orthogonality": "0.4"},
     "random start": {"start": "random", "reflections": "3", "lambda_2": "0.2", "regularize": "all"},
     "random linear start": {"start": "random", "projection": "linear"},
+    "one norm of all": {"lambda_2": "0.2", "regularize": "joint"},
+    "norms, not distances": {"start": "random", "adapters": "uniform", "lambda_2": "0.2", "origin": "zero"},
+    "one norm, no distance": {"start": "random", "lambda_2": "0.2", "regularize": "joint", "origin": "zero"},
     "tanh": {"activation": "tanh"},
+    "a sigmoid that is not odd": {"activation": "plain_sigmoid"},
+    "pairs in the order of the tables": {"shuffle": "none", "batch": "4"},
+    "pairs in random order": {"shuffle": "pairs", "batch": "4"},
     "sigmoid": {"activation": "sigmoid"},
     "no adapter": {"activation": "none", "lambda_2": "0.2", "regularize": "all"},
     "context": {"tau_source": "0.0", "tau_target": "0.7"},
@@ -131,6 +137,17 @@ class TestStart:
         for side in ("source", "target"):
             assert start[f"{side}_projection"].shape == (int(reflections or 4), 4)
         assert not torch.equal(start["source_projection"], start["target_projection"])
+
+    def test_random_adapters(self, watch):
+        start = watch(start="random", adapters="uniform").steps[0][0]
+        both = torch.stack([start["source_adapter"], start["target_adapter"]])
+        assert len(both.unique()) == both.numel()
+        assert 0.35 < both.abs().max() <= 0.5
+        assert both.min() < 0 < both.max()
+
+    def test_random_adapters_of_a_linear_start_are_refused(self, problem):
+        with pytest.raises(SettingsError, match="rapo: start=procrustes has adapters of its own; leave adapters out"):
+            problem.fit(adapters="uniform")
 
 
 @pytest.fixture(scope="module")

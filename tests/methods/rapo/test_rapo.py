@@ -11,6 +11,17 @@ from bilex.training.trace import Trace
 QUICK = {"epochs": "2", "batch": "32", "hard": "8", "random": "8", "learning_rate": "0.01", "tau_source": "0.5"}
 
 
+class Told(Checkpoint):
+    """Tells what would be saved."""
+
+    def __init__(self, told):
+        super().__init__(None)
+        self.told = told
+
+    def save(self, trace, arrays, **notes):
+        self.told.append(notes)
+
+
 def fit(given, *, rng_seed=0, trace=None, checkpoint=NO_CHECKPOINT, dev=True, **settings):
     x, z, train, held_out = given
     return get_method("rapo", {**QUICK, **settings}).fit(
@@ -115,6 +126,16 @@ class TestSchedule:
             refit="false",
         )
         assert [record["epoch"] for record in trace.records if "epoch" in record] == [0, 1, 2, 3, 4]
+
+    @pytest.mark.parametrize(("choose_by", "figure"), [("mrr", "dev"), ("p_at_1", "dev_p_at_1")])
+    def test_the_figure_that_chooses_the_epoch(self, given, choose_by, figure):
+        """Of equal ones, the first."""
+        trace, told = Trace(), []
+        more = {"start": "random", "learning_rate": "0.05", "smooth": "1", "epochs": "4", "patience": "4"}
+        fit(given, trace=trace, choose_by=choose_by, checkpoint=Told(told), **more)
+        figures = [record[figure] for record in trace.records if record["stage"] == "choose"]
+        bests = [notes["best"] for notes in told if notes["stage"] == "choose"]
+        assert bests == [max(figures[: i + 1]) for i in range(4)]
 
     @pytest.mark.parametrize("smooth", [1, 2])
     def test_the_epoch_is_chosen_by_the_mean_of_the_last_figures(self, given, smooth, same):

@@ -2,10 +2,11 @@ import pytest
 import torch
 
 from bilex.mapping import LinearMapping, mapping_from_arrays
+from bilex.methods.rapo import context as context_module
 from bilex.methods.rapo import mapping as mapping_module
 from bilex.methods.rapo import towers
 from bilex.methods.rapo.adapter import adapt
-from bilex.methods.rapo.context import find_neighbourhoods
+from bilex.methods.rapo.context import ContextMeans, find_neighbourhoods
 from bilex.methods.rapo.mapping import TowerMapping
 from bilex.methods.rapo.start import from_linear, random_start
 from bilex.methods.rapo.towers import Tower
@@ -136,7 +137,10 @@ def test_the_mapping_is_its_arrays(activation, cap):
     assert not torch.equal(mapping.source(x), mapping.target(x))
 
 
-def test_known_neighbours_are_not_searched_again(monkeypatch):
+@pytest.mark.parametrize("most", [10**6, 50])
+def test_known_neighbours_are_not_searched_again(monkeypatch, most):
+    """Lists of them, or of more than can be stored the means."""
+    monkeypatch.setattr(context_module, "MAX_PAIRS", most)
     x, z = unit(normal(30, 4)), unit(normal(40, 4, rng_seed=1))
     made = {
         "source_adapter": normal(4, 4),
@@ -155,6 +159,7 @@ def test_known_neighbours_are_not_searched_again(monkeypatch):
     assert torch.equal(known.source(other), plain.source(other)), "as many rows, but not these"
     assert torch.equal(known.source(other, among=x), plain.source(other, among=x))
     expected = plain.source(x), plain.target(z)
+    assert isinstance(known.source_context, ContextMeans) == (most == 50)
     monkeypatch.setattr(mapping_module, "context_vectors", None)
     assert torch.equal(known.source(x), expected[0])
     assert torch.equal(known.target(z), expected[1])

@@ -10,6 +10,7 @@ from bilex.bench.report.comparison import compare, margins
 from bilex.bench.report.metrics import MAIN, METRICS
 from bilex.bench.report.ordered_results import read_grid
 from bilex.bench.report.scores import score_table
+from bilex.bench.report.search import search_table
 from bilex.bench.report.summary import sentences
 from bilex.errors import ResultsError
 from bilex.page.markup import csv_text, escape_latex, escape_markdown, latex, markdown, table_csv
@@ -99,6 +100,7 @@ def make_report(
         *(score_table(grid, METRICS[name], margins=found, beside=beside) for name in word_list(metrics, "metrics")),
         tables.comparison_table(found, "margins", "Against the best peer"),
         tables.comparison_table(compared, "comparisons", "Compared"),
+        search_table(grid),
         tables.cost_table(grid),
         tables.data_table(grid),
         tables.failure_table(grid),

@@ -8,6 +8,7 @@ from bilex.bench.report.comparison import LEVELS, NOTE, leaders
 from bilex.bench.report.metrics import MAIN
 from bilex.bench.report.published import OTHER_NOTE, SAME_NOTE, published, same_vectors
 from bilex.page.tables import EMPTY, Entry, Row, Table, row
+from bilex.settings.presets import PRESET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,7 @@ def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparis
     best = {direction: _best(grid, direction, metric) for direction in grid.directions}
     tested = [*leaders(grid), *margins] if metric is MAIN else []
     marks = {(comparison.first, comparison.direction): comparison.mark for comparison in tested}
+    last = {system.method: system for system in grid.systems if _as_published(system)}
     rows: list[Row] = []
     for system in grid.systems:
         entries = [
@@ -45,7 +47,8 @@ def score_table(grid: Grid, metric: Metric = MAIN, *, margins: Sequence[Comparis
         ]
         mean = system.mean(metric, grid.directions)
         rows.append(row(system.label, *entries, EMPTY if mean is None else metric.show(mean)))
-        rows += _published(grid, system) if beside and metric is MAIN else []
+        if beside and metric is MAIN and system is last.get(system.method):
+            rows += _published(grid, system)
     notes = [SCORE_NOTE] if metric.ranked else ["Mean and standard deviation over the finished random seeds."]
     notes += [f"{MARKS} {NOTE}"] if any(marks.values()) else []
     if any(found.beside for found in rows):
@@ -82,9 +85,14 @@ def _lost(spot: Spot) -> str:
     return ", ".join(parts)
 
 
+def _as_published(system: System) -> bool:
+    """Whether the published figures of its method belong beside it: it has its defaults or a preset, and all pairs."""
+    return system.settings.keys() <= {PRESET} and system.pairs is None
+
+
 def _published(grid: Grid, system: System) -> list[Row]:
-    """Published figures of a method with default settings and the whole dictionary."""
-    figures = {} if system.settings or system.pairs is not None else published().get(system.method, {})
+    """Published figures of the method of a system."""
+    figures = published().get(system.method, {})
     if not any(direction in figures for direction in grid.directions):
         return []
     shown = [f"{figures[d]:.1f}" if d in figures else "" for d in grid.directions]

@@ -64,7 +64,7 @@ def _sensitivity(
         known = {value: mean for value, mean in means.items() if mean is not None}
         lines += [Line(direction, *points_of(known))] if len(known) > 1 else []
     caption = f"{method}, all other settings the same; mean over the seeds."
-    theirs = published_curves().get(name, {}) if beside and method.startswith("rapo") else {}
+    theirs = published_curves().get(name.removeprefix("base."), {}) if beside and method.startswith("rapo") else {}
     panels = [("here" if theirs else "", tuple(lines[:MAX_LINES]))] if lines else []
     if lines and theirs:
         same = same_vectors(grid)

@@ -1,5 +1,7 @@
 // Requests to the server that sent this page.
 
+import { reviewer, saving } from "./session.js";
+
 const token = document.querySelector('meta[name="bilex-token"]').content;
 
 export class ApiError extends Error {
@@ -11,24 +13,40 @@ export class ApiError extends Error {
 }
 
 export async function get(path, parameters = {}, signal = undefined) {
-  const kept = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return answer(await send(address(path, parameters), { signal }));
+}
+
+function address(path, parameters) {
+  const kept = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
+    .filter(([, value]) => value !== "" && value !== null && value !== undefined);
   const query = new URLSearchParams(kept).toString();
-  return answer(await send(`/api/${path}${query ? `?${query}` : ""}`, { signal }));
+  return `/api/${path}${query ? `?${query}` : ""}`;
 }
 
 let sent = Promise.resolve();
 
 // One after the other, so that decisions made quickly are kept in the order in which they were made.
-export function post(path, body = {}) {
+export function post(path, body = {}, parameters = {}) {
   const headers = { "content-type": "application/json", "x-bilex-token": token };
-  const answered = sent.then(() => send(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) })).then(answer);
+  const content = JSON.stringify({ ...body, reviewer: reviewer() || null });
+  return queued(() => send(address(path, parameters), { method: "POST", headers, body: content }));
+}
+
+// A file, as it is.
+export function upload(path, file, parameters) {
+  const headers = { "content-type": "application/octet-stream", "x-bilex-token": token };
+  return queued(() => send(address(path, parameters), { method: "POST", headers, body: file }));
+}
+
+function queued(request) {
+  const answered = saving(sent.then(request).then(answer));
   sent = answered.catch(() => {});
   return answered;
 }
 
-async function send(address, options) {
+async function send(url, options) {
   try {
-    return await fetch(address, options);
+    return await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError("The server does not answer; is bilex explore still running?", 0, false);

@@ -1,10 +1,10 @@
 // What may be wrong: hubs, and entries that something speaks against.
 
 import { get } from "./api.js";
-import { onDecision, updateCells } from "./decisions.js";
+import { onDecision } from "./decisions.js";
 import { h, number, roving, wordLink } from "./dom.js";
 import { settle } from "./keys.js";
-import { DOUBTS, entry } from "./lexicon.js";
+import { DOUBTS, entryTable, updateRows } from "./row.js";
 
 const MEANING = {
   low_margin: "the second best translation is nearly as good (the lowest tenth of all margins)",
@@ -13,20 +13,20 @@ const MEANING = {
 };
 
 export async function checksView(main, names, signal) {
-  const [hubs, doubtful] = await Promise.all([
-    get("hubs", { n: 25 }, signal),
+  const [about, hubs, doubtful] = await Promise.all([
+    get("about", {}, signal), get("hubs", { n: 25 }, signal),
     get("lexicon", { doubt: "any", status: "open", order: "doubts", ascending: false, limit: 25 }, signal),
   ]);
   const counts = h("ul", { class: "plain" }, Object.entries(DOUBTS).map(([name, label]) =>
     h("li", {}, h("a", { href: `#/lexicon?doubt=${name}&status=open` }, `${hubs.doubts[name].toLocaleString("en")} ${label}`), h("span", { class: "soft" }, `: ${MEANING[name]}`))));
-  const list = h("ol", { class: "entries", "aria-label": "Suspicious entries" }, doubtful.entries.map((found) => entry(found)));
+  const list = entryTable(doubtful.entries, { ...about, label: "Suspicious entries" });
   main.replaceChildren(h("h1", { tabindex: -1 }, "Checks"),
-    h("section", { "aria-labelledby": "doubtful" }, h("h2", { id: "doubtful" }, `Suspicious entries, of ${hubs.entries.toLocaleString("en")}`), counts, list),
+    h("section", { "aria-labelledby": "doubtful" }, h("h2", { id: "doubtful" }, `Suspicious entries, of ${hubs.entries.toLocaleString("en")}`), counts, h("div", { class: "list" }, list)),
     h("section", { "aria-labelledby": "hubs" }, h("h2", { id: "hubs" }, "Hubs"),
       h("p", { class: "soft" }, `Words of ${names.target} that are most often among the ${hubs.k} best translations. Skewness ${number(hubs.skewness, 2)}; ${number(hubs.never, 1)} % of the words are never among them.`),
       h("div", { class: "frame" }, hubTable(hubs))));
-  roving(list, "li");
-  onDecision((event) => updateCells(list, event), signal);
+  roving(list, "tr[data-entry]");
+  onDecision((event) => updateRows(list, event), signal);
   settle();
 }
 

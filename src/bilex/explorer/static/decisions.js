@@ -1,24 +1,30 @@
-// Accept, reject, correct, take back, and notes; every decision is on disk when the server answers.
+// Decisions about pairs, and what was changed by any decision; every decision is on disk when the server answers.
 
 import { get, post } from "./api.js";
-import { completion } from "./completion.js";
-import { h, listed, say, word } from "./dom.js";
+import { translationDialog } from "./dialog.js";
+import { byLine, h, listed, say } from "./dom.js";
 import { inField, keyOf } from "./keys.js";
 
 const KEYS = { a: "accepted", r: "rejected", c: "corrected" };
 const LABELS = { accepted: "Accept", rejected: "Reject", corrected: "Correct" };
 const changed = new EventTarget();
 
-// Called with {source, suggestion, decision} whenever a decision was made or taken back; ends with `signal`.
+// Called with {source, suggestion, decision, state} whenever a decision was made or taken back, with {many: true} when
+// there were many; ends with `signal`.
 export function onDecision(listener, signal) {
   changed.addEventListener("decision", (event) => listener(event.detail), { signal });
+}
+
+export function announce(detail, answer) {
+  showCounts(answer.decided);
+  changed.dispatchEvent(new CustomEvent("decision", { detail: { ...detail, state: answer.state, decision: answer.decision } }));
 }
 
 export async function decide(pair, verdict, more = {}) {
   try {
     const answer = await post("decide", { ...pair, verdict, ...more });
     const right = answer.decision?.targets.length ? answer.decision.targets.join(", ") : pair.suggestion;
-    say([`${pair.source} – ${right}: ${answer.decision?.verdict ?? "open again"}`, ...notes(answer.unknown)].join("; "));
+    say([`${pair.source} – ${right}: ${answer.decision?.verdict ?? "open again"}`, ...unknownNotes(answer.unknown)].join("; "));
     announce(pair, answer);
     return true;
   } catch (error) {
@@ -28,7 +34,7 @@ export async function decide(pair, verdict, more = {}) {
 }
 
 // Words that no vector is known of stay in the lexicon all the same.
-function notes(unknown) {
+export function unknownNotes(unknown) {
   if (!unknown.length) return [];
   const [are, them] = unknown.length > 1 ? ["are", "them"] : ["is", "it"];
   return [`note that ${unknown.join(", ")} ${are} not in the target table: align cannot learn from ${them}`];
@@ -38,8 +44,9 @@ export async function undo() {
   try {
     const answer = await post("undo");
     if (!answer.undone) return say("There is nothing to take back.");
-    say(`Taken back: ${answer.undone.source} – ${answer.undone.suggestion}`);
-    announce(answer.undone, answer);
+    const many = answer.count > 1;
+    say(many ? `Taken back: ${answer.count} decisions` : `Taken back: ${answer.undone.source} – ${answer.undone.suggestion}`);
+    announce(many ? { many } : answer.undone, answer);
   } catch (error) {
     say(error.message);
   }
@@ -50,6 +57,12 @@ export function showCounts(decided) {
   document.getElementById("counts").textContent = parts.join(", ");
 }
 
+export async function refreshCounts() {
+  const status = await get("status");
+  showCounts(status.decided);
+  return status;
+}
+
 // The buttons of one pair, and what was decided about it. `item` is the row that they stand in.
 export function decisionCell(pair, decision) {
   const cell = h("span", { class: "decision", "data-source": pair.source, "data-suggestion": pair.suggestion });
@@ -57,9 +70,8 @@ export function decisionCell(pair, decision) {
   return cell;
 }
 
-// Keys on a row: a, r and c. The focus goes on to the next row at once, and comes back if nothing could be decided;
-// atEnd() is called after the last one.
-export function decisionKeys(row, atEnd = () => {}) {
+// Keys on a row: a, r and c. The focus goes on to the next row at once, and comes back if nothing could be decided.
+export function decisionKeys(row) {
   let deciding = false;
   row.addEventListener("keydown", async (event) => {
     const verdict = KEYS[keyOf(event)];
@@ -73,8 +85,7 @@ export function decisionKeys(row, atEnd = () => {}) {
     const cell = row.querySelector(".decision");
     const decided = await act(pairOf(cell), verdict, cell.decision);
     if (!decided) row.focus();
-    else if (!next) await atEnd();
-    else if (verdict === "corrected") next.focus();
+    else if (verdict === "corrected") next?.focus();
     deciding = false;
   });
 }
@@ -100,6 +111,7 @@ function redraw(cell, pair, decision) {
   const told = [];
   if (decision?.verdict === "corrected") told.push("→ ", listed(decision.targets));
   if (decision?.note) told.push(" ", h("q", { dir: "auto", class: "note" }, decision.note));
+  if (decision?.reviewer) told.push(" ", h("span", { class: "soft", dir: "auto", title: byLine(decision) }, decision.reviewer));
   const focused = cell.contains(document.activeElement) ? [...cell.querySelectorAll("button")].indexOf(document.activeElement) : -1;
   cell.replaceChildren(...buttons, h("span", { class: "told" }, told));
   cell.closest("[data-entry]")?.setAttribute("data-verdict", now);
@@ -113,55 +125,8 @@ async function act(pair, verdict, decision) {
 }
 
 function correct(pair, decision) {
-  const target = h("input", { id: "right", dir: "auto", maxlength: 2000, required: true, "aria-describedby": "several", spellcheck: "false", autocomplete: "off" });
-  const note = h("textarea", { id: "note", dir: "auto", maxlength: 2000, rows: 2 });
-  target.value = decision?.targets.join(", ") ?? "";
-  note.value = decision?.note ?? "";
-  const back = document.activeElement;
-  const form = h("form", { method: "dialog" },
-    h("h2", { id: "correct-title" }, "Right translation of ", word(pair.source)),
-    h("p", {}, "Suggested: ", word(pair.suggestion)),
-    h("label", { for: "right" }, "Translation"), h("div", { class: "field" }, target),
-    h("p", { id: "several", class: "soft" }, "Several translations: put commas or semicolons between them."),
-    h("label", { for: "note" }, "Note"), note,
-    h("div", { class: "actions" },
-      h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
-      h("button", { type: "button", id: "keep-note", onclick: () => finish(true) }, "Keep the note only"),
-      h("button", { type: "submit", class: "primary" }, "Save")));
-  const dialog = h("dialog", { "aria-labelledby": "correct-title" }, form);
-  return new Promise((resolve) => {
-    let saved = false;
-    form.addEventListener("submit", (event) => { event.preventDefault(); finish(false); });
-    dialog.addEventListener("close", () => { dialog.remove(); if (back?.isConnected) back.focus(); resolve(saved); });
-    dialog.finish = async (noteOnly) => {
-      const right = target.value.trim();
-      if (!noteOnly && !right) return target.focus();
-      const same = noteOnly || right === pair.suggestion;
-      const verdict = noteOnly ? decision?.verdict ?? "open" : same ? "accepted" : "corrected";
-      const more = { note: note.value.trim() };
-      if (verdict === "corrected" && !noteOnly) more.target = right;
-      saved = await decide(pair, verdict, more);
-      if (saved) dialog.close();
-    };
-    document.body.append(dialog);
-    completion(target, () => "target", (_, typed) => { if (typed) finish(false); }, { several: true });
-    note.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) finish(false); });
-    dialog.showModal();
-    target.focus();
+  return translationDialog({ ...pair, targets: decision?.targets ?? [], note: decision?.note }, ({ typed, note }) => {
+    if (typed === undefined) return decide(pair, decision?.verdict ?? "open", { note });
+    return typed === pair.suggestion ? decide(pair, "accepted", { note }) : decide(pair, "corrected", { target: typed, note });
   });
-
-  function finish(noteOnly) {
-    return dialog.finish(noteOnly);
-  }
-}
-
-function announce(pair, answer) {
-  showCounts(answer.decided);
-  changed.dispatchEvent(new CustomEvent("decision", { detail: { ...pair, decision: answer.decision } }));
-}
-
-export async function refreshCounts() {
-  const status = await get("status");
-  showCounts(status.decided);
-  return status;
 }

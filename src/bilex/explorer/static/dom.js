@@ -20,8 +20,8 @@ export function listed(words, shown = word) {
   return words.flatMap((text, i) => [i ? ", " : "", shown(text)]);
 }
 
-export function wordLink(text, side) {
-  return h("a", { href: wordAddress(text, side) }, word(text));
+export function wordLink(text, side, attributes = {}) {
+  return h("a", { href: wordAddress(text, side), ...attributes }, word(text));
 }
 
 export function wordAddress(text, side) {
@@ -33,6 +33,25 @@ export function number(value, digits = 3) {
   if (value === null || value === undefined) return "";
   const text = value.toFixed(digits);
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+}
+
+// A share between 0 and 1 as a percentage; nothing where it is not known.
+export function percent(value) {
+  return value === null || value === undefined ? "" : `${Math.round(100 * value)} %`;
+}
+
+export function count(value) {
+  return value.toLocaleString("en");
+}
+
+// Who, and when by the clock of the reader.
+export function byLine({ reviewer, made }) {
+  const when = made ? new Date(made).toLocaleString() : "";
+  return [reviewer, when].filter(Boolean).join(", ");
+}
+
+export function button(label, onclick, more = {}) {
+  return h("button", { type: "button", onclick, ...more }, label);
 }
 
 export function say(text) {
@@ -47,7 +66,7 @@ export function roving(list, selector) {
   const items = () => [...list.querySelectorAll(selector)];
   list.addEventListener("keydown", (event) => {
     if (event.target.closest("input, textarea, select")) return;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
     const all = items();
     const now = all.indexOf(event.target.closest(selector));
     const next = event.key === "Home" ? 0 : event.key === "End" ? all.length - 1 : now + (step ?? 0);

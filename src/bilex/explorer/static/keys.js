@@ -1,13 +1,15 @@
 // Keys: they work from the moment the page is there, and wherever the focus is but in fields.
 
 const FIELDS = "input:not([type=radio]), textarea, select";
-const LIST_KEYS = ["ArrowDown", "ArrowUp", "a", "r", "c"];
+const LIST_KEYS = ["ArrowDown", "ArrowUp", ..."jkarcsnmp123456789"];
 
 // Which key that was; null with a modifier, or while a text is composed. On a keyboard of another script a letter is that of
-// the same place on a Latin one.
+// the same place on a Latin one, and a digit is that of its place also where it needs Shift, as on French keyboards.
 export function keyOf(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
   if (event.key.length > 1) return event.key;
+  const digit = /^Digit([1-9])$/.exec(event.code);
+  if (digit && !event.shiftKey) return digit[1];
   const place = /^Key([A-Z])$/.exec(event.code);
   return (event.key > "~" && place ? place[1] : event.key).toLowerCase();
 }

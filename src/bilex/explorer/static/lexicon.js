@@ -1,106 +1,88 @@
-// The induced lexicon: filter, sort, and go through it with the keyboard.
+// The review list: filter, sort, and go through it with the keyboard.
 
 import { get } from "./api.js";
-import { decisionCell, decisionKeys, onDecision, updateCells } from "./decisions.js";
-import { h, listed, number, roving, word, wordLink } from "./dom.js";
+import { acceptMany } from "./bulk.js";
+import { onDecision } from "./decisions.js";
+import { button, count, h, roving } from "./dom.js";
+import { evidencePane } from "./evidence.js";
+import { filterAddress, filterForm, readFilter, wanted } from "./filters.js";
 import { settle } from "./keys.js";
+import { columns, entryTable, updateRows } from "./row.js";
+import { store, stored, storeList } from "./session.js";
 
-export const DOUBTS = { low_margin: "low margin", one_sided: "one-sided", hub: "hub" };
 const PAGE = 50;
-const ORDERS = {
-  frequency: ["most frequent first", "frequency", true],
-  surest: ["surest first (margin)", "margin", false],
-  least: ["least sure first (margin)", "margin", true],
-  best: ["best score first", "score", false],
-  worst: ["worst score first", "score", true],
-  doubts: ["most doubts first", "doubts", false],
-};
+const DESCENDING = ["score", "margin", "confidence", "doubts"];
+let current = null;
+
+// The keys of the list that are not about one row: b and e.
+export const LIST_ACTIONS = { b: () => current?.bulk(), e: () => current?.evidence() };
 
 export async function lexiconView(main, query, signal) {
-  const filter = { text: query.get("text") ?? "", status: query.get("status") ?? "", doubt: query.get("doubt") ?? "", origin: query.get("origin") ?? "", least: query.get("least") ?? "", most: query.get("most") ?? "", by: query.get("by") ?? "frequency" };
-  let offset = 0;
-  const total = h("p", { class: "soft", role: "status" });
-  const list = h("ol", { class: "entries", "aria-label": "Entries" });
+  const filter = readFilter(query);
+  const about = await get("about", {}, signal);
+  const total = h("p", { class: "soft total", role: "status" });
+  const frame = h("div", { class: "list" });
   const pages = h("div", { class: "pages" });
-  main.replaceChildren(h("h1", { tabindex: -1 }, "Lexicon"), filters(filter, () => { offset = 0; remember(filter); return load(); }), total, list, pages);
-  onDecision((event) => updateCells(list, event), signal);
-  roving(list, "li");
-  await load();
+  const pane = evidencePane(signal);
+  const tools = h("div", { class: "list-tools" }, total, button("Accept many …", () => acceptMany(filter, about), { id: "bulk", title: "Accept all above a threshold (b)" }),
+    button("Examples", () => show(), { id: "evidence", title: "Examples in context (e)", "aria-pressed": "false" }), pages);
+  let offset = 0;
+  main.replaceChildren(h("h1", { tabindex: -1, class: "hidden" }, "Review"), filterForm(filter, about, () => { remember(); return load({}); }), tools, frame, pane.element);
+  onDecision((event) => (event.many ? load({ offset }) : updateRows(frame, event)), signal);
+  frame.addEventListener("focusin", (event) => pane.follow(event.target.closest("tr[data-entry]")));
+  current = { bulk: () => acceptMany(filter, about), evidence: show };
+  signal.addEventListener("abort", () => { current = null; });
+  remember();
+  await load({});
+  if (stored("examples") === "on") show(true);
   settle();
 
-  async function load(focus = false) {
-    const [, order, ascending] = ORDERS[filter.by] ?? ORDERS.frequency;
-    const { by, ...wanted } = filter;
-    const page = await get("lexicon", { ...wanted, order, ascending, offset, limit: PAGE }, signal);
-    const last = Math.min(offset + PAGE, page.total);
-    total.textContent = page.total ? `${(offset + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${page.total.toLocaleString("en")}` : "no entry fits";
-    list.replaceChildren(...page.entries.map((found) => entry(found, () => last < page.total && turnOver(1))));
-    list.querySelector("li")?.setAttribute("tabindex", "0");
-    pages.replaceChildren(turn("Back", -1, offset > 0), turn("Next", 1, last < page.total));
-    if (focus) list.querySelector("li")?.focus();
+  async function load(place, focus = false) {
+    const page = await get("lexicon", { ...wanted(filter), ...place, limit: PAGE }, signal);
+    const last = Math.min(page.offset + page.entries.length, page.total);
+    offset = page.offset;
+    total.textContent = page.entries.length ? `${count(page.offset + 1)} to ${count(last)} of ${count(page.total)}` : page.total ? "the end of the list" : "no entry fits";
+    const table = entryTable(page.entries, { ...about, label: "Entries", head: heads(), atEnd: forward });
+    roving(table, "tr[data-entry]");
+    const behind = page.entries.at(-1)?.rank;
+    const had = frame.contains(document.activeElement);
+    frame.replaceChildren(table);
+    pages.replaceChildren(button("Back", () => load({ offset: Math.max(0, offset - PAGE) }, true), { disabled: page.offset === 0 }), button("Next", forward, { disabled: last >= page.total }));
+    if (focus || had) frame.querySelector("tr[data-entry]")?.focus();
+
+    // What was decided may have left the list, so the next page begins behind the last entry, not at a number.
+    function forward() {
+      return behind && last < page.total ? load({ after: behind }, true) : undefined;
+    }
   }
 
-  function turn(label, step, possible) {
-    return h("button", { type: "button", disabled: !possible, onclick: () => turnOver(step) }, label);
+  function heads() {
+    return h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns(about.confidence).map(([order, label, title, kind]) => {
+      const sorted = filter.order === order ? (filter.ascending === "true" ? "ascending" : "descending") : null;
+      return h("th", { role: "columnheader", scope: "col", title, class: kind, "aria-sort": sorted },
+        order ? button([label, sorted ? h("span", { "aria-hidden": "true" }, sorted === "ascending" ? " ▲" : " ▼") : ""], () => sort(order), { class: "sort", "data-order": order }) : label);
+    })));
   }
 
-  function turnOver(step) {
-    offset += step * PAGE;
-    return load(true);
+  async function sort(order) {
+    const first = !DESCENDING.includes(order);
+    filter.ascending = String(filter.order === order ? filter.ascending !== "true" : first);
+    filter.order = order;
+    remember();
+    await load({});
+    frame.querySelector(`[data-order=${order}]`)?.focus();
   }
-}
 
-// After the last entry of a list comes atEnd().
-export function entry(found, atEnd) {
-  const pair = { source: found.source, suggestion: found.target };
-  const made = h("li", { tabindex: -1, "data-entry": true, "data-verdict": found.decision?.verdict ?? "open" },
-    h("span", { class: "pair" }, wordLink(found.source, "source"), h("span", { class: "arrow", "aria-label": "to" }, " → "), listed([found.target, ...found.more], (text) => found.without_vector.includes(text) ? word(text) : wordLink(text, "target"))),
-    h("span", { class: "figures soft" }, figures(found)),
-    h("span", { class: "doubts" }, found.origin === "given" ? h("span", { class: "tag given", title: "By the dictionary of this run" }, "given") : "", found.doubts.map((doubt) => h("span", { class: "tag" }, DOUBTS[doubt]))), decisionCell(pair, found.decision));
-  decisionKeys(made, atEnd);
-  made.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target === made) location.hash = made.querySelector("a").getAttribute("href");
-  });
-  return made;
-}
+  // The address follows the filter, so that a reload shows the same, and so does the way back from the first page.
+  function remember() {
+    const address = filterAddress(filter);
+    history.replaceState(null, "", address);
+    storeList(address);
+  }
 
-// What is given has no margin, and no score where a word has no vector.
-function figures({ score, margin }) {
-  return [["score", score], ["margin", margin]].filter(([, value]) => value !== null).map(([name, value]) => `${name} ${number(value)}`).join(", ");
-}
-
-function filters(filter, changed) {
-  const field = (label, control) => h("label", {}, h("span", {}, label), control);
-  const select = (name, options) => {
-    const made = h("select", { name }, Object.entries(options).map(([value, label]) => h("option", { value }, label)));
-    made.value = filter[name];
-    return made;
-  };
-  const input = (name, more) => {
-    const made = h("input", { name, ...more });
-    made.value = filter[name];
-    return made;
-  };
-  const form = h("form", { class: "filters", "aria-label": "Filter" },
-    field("Text", input("text", { type: "search", dir: "auto", maxlength: 200, spellcheck: "false" })),
-    field("Status", select("status", { "": "all", open: "open", accepted: "accepted", rejected: "rejected", corrected: "corrected" })),
-    field("From", select("origin", { "": "all", given: "given", found: "found" })),
-    field("Doubt", select("doubt", { "": "any or none", any: "at least one", ...DOUBTS })),
-    field("Score from", input("least", { type: "number", step: "0.01" })), field("to", input("most", { type: "number", step: "0.01" })),
-    field("Order", select("by", Object.fromEntries(Object.entries(ORDERS).map(([name, [label]]) => [name, label])))));
-  let timer = 0;
-  const read = (event) => {
-    for (const control of form.elements) filter[control.name] = control.value.trim();
-    clearTimeout(timer);
-    timer = setTimeout(changed, event.type === "input" ? 200 : 0);
-  };
-  form.addEventListener("input", read);
-  form.addEventListener("submit", (event) => { event.preventDefault(); read(event); });
-  return form;
-}
-
-// The address follows the filter, so that a reload shows the same; nothing is loaded for it.
-function remember(filter) {
-  const kept = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
-  history.replaceState(null, "", `#/lexicon${kept ? `?${kept}` : ""}`);
+  function show(on = pane.element.hidden) {
+    pane.toggle(frame.querySelector('tr[data-entry][tabindex="0"]'), on);
+    document.getElementById("evidence").setAttribute("aria-pressed", String(on));
+    store("examples", on ? "on" : "off");
+  }
 }

@@ -4,21 +4,27 @@ import { get } from "./api.js";
 import { checksView } from "./checks.js";
 import { completion } from "./completion.js";
 import { refreshCounts, undo } from "./decisions.js";
+import { open } from "./dialog.js";
 import { h, say, wordAddress } from "./dom.js";
+import { homeView } from "./home.js";
 import { listen, settle } from "./keys.js";
-import { lexiconView } from "./lexicon.js";
-import { wordView } from "./word.js";
+import { LIST_ACTIONS, lexiconView } from "./lexicon.js";
+import { peopleView } from "./people.js";
+import { lastList, setSession } from "./session.js";
+import { WORD_ACTIONS, wordView } from "./word.js";
 
 const main = document.getElementById("main");
 const input = document.getElementById("word");
+const VIEWS = { home: "Home", lexicon: "Review", checks: "Checks", people: "People" };
 const ACTIONS = {
   "/": () => search(), ">": () => search("source"), "<": () => search("target"), u: undo, d: downloads, "?": help,
-  1: () => { location.hash = "#/"; }, 2: () => { location.hash = "#/lexicon"; }, 3: () => { location.hash = "#/checks"; },
+  h: () => go("#/"), l: () => go(lastList() ?? "#/lexicon"), x: () => go("#/checks"), w: () => go("#/people"), ...LIST_ACTIONS, ...WORD_ACTIONS,
 };
 const FILES = [
   ["lexicon", "The lexicon", "every source word with what you decided, what the dictionary gives, or its best translation"],
   ["dictionary", "A dictionary for the next alignment", "what this run learnt from, with what you accepted and corrected, without what you rejected; for bilex align --train"],
   ["corrections", "Only your pairs", "what you accepted and corrected; a few pairs alone are too little to learn from"],
+  ["decisions", "All decisions, with names and times", "to keep, or to hand to another person, who can add them under People"],
 ];
 let names = { source: "source", target: "target" };
 let leaving = new AbortController();
@@ -31,7 +37,7 @@ function route() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [view, of, text] = path.split("/");
   if (view === "word" && ["source", "target"].includes(of) && text) return { view, side: of, text: decode(text) };
-  return { view: ["lexicon", "checks"].includes(view) ? view : "word", query: new URLSearchParams(query) };
+  return { view: view in VIEWS ? view : "home", query: new URLSearchParams(query) };
 }
 
 function decode(text) {
@@ -52,13 +58,15 @@ async function show() {
     input.value = place.text;
     choose(place.side);
   }
-  document.title = `${place.text ?? { lexicon: "Lexicon", checks: "Checks", word: "Word" }[place.view]} – bilex explore`;
+  document.title = `${place.text ?? VIEWS[place.view]} – bilex explore`;
+  window.scrollTo(0, 0);
   main.setAttribute("aria-busy", "true");
   try {
     if (place.text) await wordView(main, place, names, signal);
     else if (place.view === "lexicon") await lexiconView(main, place.query, signal);
     else if (place.view === "checks") await checksView(main, names, signal);
-    else welcome();
+    else if (place.view === "people") await peopleView(main, signal);
+    else await homeView(main, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.preparing) later(error, signal);
@@ -75,18 +83,15 @@ function later(error, signal) {
   signal.addEventListener("abort", () => clearTimeout(timer));
 }
 
-function welcome() {
-  main.replaceChildren(h("h1", { tabindex: -1 }, "Search a word"),
-    h("p", {}, "Press ", h("kbd", {}, "/"), " and type it: see its translations and why they came out so, or go through the ", h("a", { href: "#/lexicon" }, "lexicon"), " and correct it."), shortcuts());
-}
-
+// In three groups: an entry, a list, the page.
 function shortcuts() {
-  const meanings = {
-    "/": "search a word", "> <": `search a word of ${names.source}, of ${names.target}`, Esc: "leave a field", "↑ ↓": "go through a list",
-    Enter: "open the word of an entry", a: "accept", r: "reject", c: "correct, or write a note", u: "take back the last decision", d: "download",
-    "1 2 3": "word, lexicon, checks", "?": "this list",
+  const groups = {
+    "An entry": { "1 … 9": "choose a candidate, or take it out again; several may be right", a: "accept the first, and go on", r: "reject, and go on", c: "other translation, with note", n: "note", s: "skip", m: "mark as multi-word", p: "mark as a name", Enter: "open the word" },
+    "A list": { "↑ ↓ j k": "go through it", e: "examples of the word and of each candidate", b: "accept many, above a threshold", u: "take back the last step" },
+    "The page": { "/": "search a word", "> <": `search a word of ${names.source}, of ${names.target}`, f: "figures of a word", "h l x w": "home, review, checks, people", d: "download", Esc: "leave a field", "?": "this list" },
   };
-  return h("dl", { class: "keys" }, Object.entries(meanings).flatMap(([key, text]) => [h("dt", {}, key.split(" ").flatMap((one) => [h("kbd", {}, one), " "])), h("dd", {}, text)]));
+  return h("div", { class: "keys" }, Object.entries(groups).map(([title, meanings]) => h("section", {}, h("h3", {}, title), h("dl", {}, Object.entries(meanings).flatMap(([key, text]) =>
+    [h("dt", {}, key.split(" ").flatMap((one) => [h("kbd", {}, one), " "])), h("dd", {}, text)])))));
 }
 
 function help() {
@@ -96,15 +101,12 @@ function help() {
 // What there is to take away, with what it is good for.
 function downloads() {
   const files = FILES.flatMap(([what, label, use]) => [
-    h("dt", {}, h("a", { href: `/api/export?what=${what}`, download: `${what}.tsv`, "data-file": what }, label)), h("dd", {}, use)]);
+    h("dt", {}, h("a", { href: `/api/export?what=${what}`, download: `${what}.${what === "decisions" ? "sqlite" : "tsv"}`, "data-file": what }, label)), h("dd", {}, use)]);
   open("Download", h("dl", { class: "files" }, files));
 }
 
-function open(title, content) {
-  const dialog = h("dialog", { "aria-label": title }, h("h2", {}, title), content, h("div", { class: "actions" }, h("button", { type: "button", onclick: () => dialog.close() }, "Close")));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+function go(address) {
+  location.hash = address;
 }
 
 // To the search field; with a language, for words of that one.
@@ -137,6 +139,7 @@ async function prepare() {
 async function start() {
   const status = await get("status");
   names = status.names;
+  setSession(status.run, status.reviewer);
   document.getElementById("run").textContent = [status.run, status.method].filter(Boolean).join(" · ");
   document.getElementById("forward").textContent = `${names.source} → ${names.target}`;
   document.getElementById("backward").textContent = `${names.target} → ${names.source}`;

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from bilex.normalize import MIN_LENGTH, unit
 
-Activation = Literal["linear", "tanh", "sigmoid", "none"]
-SLOPES: dict[Activation, float] = {"linear": 1.0, "tanh": 1.0, "sigmoid": 0.5, "none": 1.0}
+Activation = Literal["linear", "tanh", "sigmoid", "none", "plain_sigmoid"]
+SLOPES: dict[Activation, float] = {"linear": 1.0, "tanh": 1.0, "sigmoid": 0.5, "none": 1.0, "plain_sigmoid": 0.25}
 """Slope of each activation at 0."""
 
 
@@ -19,7 +19,8 @@ def adapt(rows: Tensor, context: Tensor, w: Tensor, activation: Activation) -> T
 
     The product x̄ W is made in the precision of the context, all else in that of the rows.
 
-    The sigmoid is made odd, 2 / (1 + e⁻ᵃ) − 1: a plain one is always positive and would move all words the same way.
+    `sigmoid` is made odd, 2 / (1 + e⁻ᵃ) − 1. The plain one, 1 / (1 + e⁻ᵃ), is always positive: it moves all words along
+    (1, …, 1) / 2, whatever W is.
     """
     if activation == "none":
         return rows
@@ -70,6 +71,8 @@ def _slope(offset: Tensor | None, activation: Activation) -> Tensor | None:
     """σ′ from the values of σ; None where it is 1."""
     if offset is None or activation == "linear":
         return None
+    if activation == "plain_sigmoid":
+        return offset - offset.square()
     slope: Tensor = (1 - offset.square()) * SLOPES[activation]
     return slope
 
@@ -81,4 +84,6 @@ def offsets(context: Tensor, w: Tensor, activation: Activation) -> Tensor:
         return offset.tanh()
     if activation == "sigmoid":
         return 2 * offset.sigmoid() - 1
+    if activation == "plain_sigmoid":
+        return offset.sigmoid()
     return offset

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import torch
 from torch.nn.functional import embedding_bag
 
-from bilex.errors import SettingsError
 from bilex.retrieval.sides import Side, Sides
 from bilex.search.above_threshold import pairs_above
 from bilex.search.blocks import BUDGET, KEY_BLOCK, score_blocks
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
 ITSELF = 1 - 1e-5
 """A row of the table with at least this cosine is the word itself. Rounding can make the cosine less than 1."""
 MAX_PAIRS = 20_000_000
-"""More pairs of neighbours than this are refused: they need too much memory for a small machine."""
+"""With more pairs of neighbours than this, only the means are stored: the lists would need more memory than these."""
+MEAN_ROWS = 16_384
+"""Rows whose means are computed together then."""
 PROBE_ROWS = 64
 """About this many rows of a table are stored, to recognise the table later."""
 
@@ -39,6 +40,10 @@ class ContextSettings:
     def tau(self, side: Side) -> float:
         """The threshold of one language."""
         return Sides(self.tau_source, self.tau_target).of(side)
+
+
+class _TooManyPairsError(Exception):
+    """Raised inside the search of pairs, to end it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,28 +68,60 @@ class Neighbourhoods:
         if self.offsets[0] != 0 or self.offsets[-1] != len(self.members) or not (begins < ends).all():
             raise ValueError("the offsets of the contexts do not match their members")
         check_row_numbers("members", self.members, n)
-        if len(self.probe) != len(range(0, n, _probe_step(n))):
-            raise ValueError(f"the contexts have {n:,} words and {len(self.probe)} probe rows, which do not match")
+        _check_probe(self.probe, n)
 
     def belong_to(self, table: Tensor) -> bool:
         """Whether the neighbours were searched in this table."""
-        if len(table) != len(self.offsets) - 1:
-            return False
-        return torch.allclose(_probe(table), self.probe.to(table), rtol=0, atol=1e-5)
+        return len(table) == len(self.offsets) - 1 and _is_probe_of(self.probe, table)
+
+
+@dataclass(frozen=True, eq=False)
+class ContextMeans:
+    """The context vectors x̄ of a table (n, d), where there are too many neighbours to store.
+
+    probe: some rows, to recognise the table.
+    """
+
+    vectors: Tensor
+    probe: Tensor
+
+    def means(self, table: Tensor) -> Tensor:  # noqa: ARG002
+        """Context vectors x̄ of all words: (n, d)."""
+        return self.vectors
+
+    def check(self) -> None:
+        """ValueError unless the probe can be of a table of this size."""
+        _check_probe(self.probe, len(self.vectors))
+
+    def belong_to(self, table: Tensor) -> bool:
+        """Whether the means are of this table."""
+        return len(table) == len(self.vectors) and _is_probe_of(self.probe, table)
+
+
+Contexts = Neighbourhoods | ContextMeans
+"""What is stored of the neighbours of a table."""
+
+
+def just_below(tau: float, dtype: torch.dtype) -> float:
+    """The number of this precision before τ: a cosine above it is at least τ."""
+    return float(torch.nextafter(torch.tensor(tau, dtype=dtype), torch.tensor(-torch.inf, dtype=dtype)))
 
 
 def find_neighbourhoods(
     table: Tensor, tau: float, *, cap: int | None = None, budget: int = BUDGET, progress: Progress | None = None
-) -> Neighbourhoods:
+) -> Contexts:
     """For each word, all words with a cosine above τ, or the `cap` nearest of these.  table: (n, d), unit rows.
 
-    The word itself is always one of them.
+    The word itself is always one of them. With more than `MAX_PAIRS` pairs, the result has the means alone.
     """
     n = len(table)
-    if cap is None:
-        pairs = _all_pairs(table, tau, budget, progress)
-    else:
-        pairs = _nearest_pairs(table, tau, cap, budget, progress)
+    try:
+        if cap is None:
+            pairs = _all_pairs(table, tau, budget, progress)
+        else:
+            pairs = _nearest_pairs(table, tau, cap, budget, progress)
+    except _TooManyPairsError:
+        return ContextMeans(_means_in_blocks(table, tau, cap, budget, progress), _probe(table))
     itself = torch.arange(n, device=table.device)
     keys = torch.cat([pairs[0] * n + pairs[1], itself * n + itself]).sort().values
     counts = (keys // n).bincount(minlength=n) if n else keys
@@ -114,9 +151,7 @@ def context_vectors(
 
 def _all_pairs(table: Tensor, tau: float, budget: int, progress: Progress | None) -> tuple[Tensor, Tensor]:
     """Row numbers (i, j), i ≠ j, of all pairs with a cosine above τ."""
-    i, j = pairs_above(
-        table, tau, budget=budget, progress=progress, check=lambda pairs: _check_pair_count(2 * pairs, tau)
-    )
+    i, j = pairs_above(table, tau, budget=budget, progress=progress, check=lambda pairs: _check_pair_count(2 * pairs))
     return torch.cat([i, j]), torch.cat([j, i])
 
 
@@ -124,7 +159,7 @@ def _nearest_pairs(
     table: Tensor, tau: float, cap: int, budget: int, progress: Progress | None
 ) -> tuple[Tensor, Tensor]:
     """The same for at most cap − 1 nearest words of each word."""
-    _check_pair_count(len(table) * min(cap, len(table)), tau)
+    _check_pair_count(len(table) * min(cap, len(table)))
     near = topk(table, table, cap, budget=budget, progress=progress)
     other = near.indices != torch.arange(len(table), device=table.device)[:, None]
     # Among equal vectors the word itself may be missing from the list: then drop the last of the others.
@@ -163,12 +198,29 @@ def _nearest_neighbours(
     return total, weights.sum(1, keepdim=True), nearest
 
 
-def _check_pair_count(pairs: int, tau: float) -> None:
+def _means_in_blocks(table: Tensor, tau: float, cap: int | None, budget: int, progress: Progress | None) -> Tensor:
+    """x̄ of all words, a block of them at a time, without lists of neighbours."""
+    parts, done = [], 0
+    for rows in torch.split(table, MEAN_ROWS):
+        parts.append(context_vectors(rows, tau, among=table, cap=cap, budget=budget))
+        done += len(rows)
+        if progress:
+            progress(done, len(table))
+    return torch.cat(parts)
+
+
+def _check_pair_count(pairs: int) -> None:
     if pairs > MAX_PAIRS:
-        raise SettingsError(
-            f"more than {MAX_PAIRS:,} pairs of words have a cosine above {tau}, too many to store as contexts; "
-            "raise tau_source and tau_target, or set context_cap"
-        )
+        raise _TooManyPairsError
+
+
+def _check_probe(probe: Tensor, n: int) -> None:
+    if len(probe) != len(range(0, n, _probe_step(n))):
+        raise ValueError(f"the contexts have {n:,} words and {len(probe)} probe rows, which do not match")
+
+
+def _is_probe_of(probe: Tensor, table: Tensor) -> bool:
+    return torch.allclose(_probe(table), probe.to(table), rtol=0, atol=1e-5)
 
 
 def _probe(table: Tensor) -> Tensor:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 
 from bilex.methods.rapo.context import find_neighbourhoods
 from bilex.methods.rapo.mapping import TowerMapping
-from bilex.methods.rapo.objective import distance_from_start, gram_error
+from bilex.methods.rapo.objective import gram_error, parameter_norm
 from bilex.methods.rapo.ranking import RankingDirection
 from bilex.methods.rapo.towers import Tower
 from bilex.retrieval.csls import csls_bias
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
     from bilex.methods.rapo.adapter import Activation
-    from bilex.methods.rapo.context import ContextSettings, Neighbourhoods
+    from bilex.methods.rapo.context import Contexts, ContextSettings
     from bilex.methods.rapo.hard_negatives import HardNegatives
     from bilex.methods.rapo.objective import LossWeights
     from bilex.methods.rapo.penalties import ApproximatePenalties
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from bilex.methods.rapo.start import Parameters
     from bilex.methods.rapo.towers import Projection
     from bilex.training.trace import Trace
+
+Shuffle = Literal["words", "pairs", "none"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +41,7 @@ class Tables:
     rows: tuple[Tensor, Tensor]
     contexts: tuple[Tensor, Tensor]
     """x̄ of every word; without an adapter, the rows themselves."""
-    neighbours: tuple[Neighbourhoods | None, Neighbourhoods | None]
+    neighbours: tuple[Contexts | None, Contexts | None]
     penalties: tuple[ApproximatePenalties, ...]
     hard_negatives: tuple[HardNegatives, ...]
     """One per direction that is trained, like the penalties."""
@@ -58,7 +60,7 @@ class Tables:
     ) -> Tables:
         """Search the contexts, or take them from trained towers. With `context=None` there are none."""
         contexts: tuple[Tensor, Tensor] = x, z
-        neighbours: tuple[Neighbourhoods | None, Neighbourhoods | None] = None, None
+        neighbours: tuple[Contexts | None, Contexts | None] = None, None
         if context is not None:
             source, target = neighbours = (
                 _contexts("source", x, context, trained, trace),
@@ -76,9 +78,9 @@ class Tables:
 
 def _contexts(
     side: Side, rows: Tensor, settings: ContextSettings, trained: TowerMapping | None, trace: Trace
-) -> Neighbourhoods:
+) -> Contexts:
     """The contexts of the trained towers if table and settings are the same, else the result of a new search."""
-    cached: Neighbourhoods | None = None
+    cached: Contexts | None = None
     if trained is not None and trained.context_settings == settings:
         cached = getattr(trained, f"{side}_context")
     if cached is not None and cached.belong_to(rows):
@@ -90,7 +92,8 @@ def _contexts(
 class RankingLearner:
     """Trains both towers; a `Learner` for the schedule.
 
-    start: initial parameters; L2 is the distance from them. dev: (q, 2) pairs that choose the epoch.
+    start: initial parameters; dev: (q, 2) pairs that choose the epoch; shuffle: what is in random order in each epoch,
+    source words (with all pairs of a word one after the other), pairs, or nothing.
     """
 
     def __init__(
@@ -104,11 +107,12 @@ class RankingLearner:
         projection: Projection,
         negatives: Negatives,
         weights: LossWeights,
+        shuffle: Shuffle,
         dtype: torch.dtype,
         generator: Generator,
         trace: Trace,
     ) -> None:
-        self.tables, self.pairs, self.start = tables, pairs, start
+        self.tables, self.pairs, self.start, self.shuffle = tables, pairs, start, shuffle
         self.weights, self.generator, self.trace = weights, generator, trace
         self.dev = None if dev is None else gold_lists(dev)
         self.parameters = {name: array.clone().requires_grad_() for name, array in start.items()}
@@ -171,16 +175,27 @@ class RankingLearner:
         if weights.lambda_1:
             losses["pairs"] = weights.lambda_1 * parts[0][1]
         if weights.lambda_2:
-            names = [name for name in self.start if weights.regularize == "all" or name.endswith("_adapter")]
-            distance = distance_from_start([self.parameters[n] for n in names], [self.start[n] for n in names])
-            losses["l2"] = weights.lambda_2 * distance
+            losses["l2"] = weights.lambda_2 * self._parameter_norm()
         if weights.orthogonality:
             errors = [gram_error(tower.matrix()).square().sum() for tower in (self.source, self.target)]
             losses["orthogonality"] = weights.orthogonality * torch.stack(errors).sum()
         return losses
 
+    def _parameter_norm(self) -> Tensor:
+        """L2 of the parameters that are regularized, or of their distance from the start."""
+        weights = self.weights
+        names = [name for name in self.start if weights.regularize != "adapters" or name.endswith("_adapter")]
+        parameters = [self.parameters[name] for name in names]
+        if weights.origin == "start":
+            parameters = [p - self.start[name] for p, name in zip(parameters, names, strict=True)]
+        return parameter_norm(parameters, joint=weights.regularize == "joint")
+
     def order(self) -> Tensor:
-        """Random order of source words; the pairs of a word stay together, so a batch has fewer negatives to map."""
+        """The order of the pairs in an epoch. The pairs of a word that stay together have fewer negatives to map."""
+        if self.shuffle != "words":
+            pairs = len(self.pairs)
+            order = torch.randperm(pairs, generator=self.generator) if self.shuffle == "pairs" else torch.arange(pairs)
+            return order.to(self.pairs.device)
         words = self.directions[0].place
         return torch.randperm(int(words.max()) + 1, generator=self.generator).to(words)[words].argsort(stable=True)
 

@@ -9,16 +9,17 @@ import torch
 
 from bilex.mapping import Mapping
 from bilex.methods.rapo.adapter import SLOPES, Activation, adapt
-from bilex.methods.rapo.context import ContextSettings, Neighbourhoods, context_vectors
+from bilex.methods.rapo.context import ContextMeans, ContextSettings, Neighbourhoods, context_vectors
 from bilex.storage.array_form import ArrayForm
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bilex.methods.rapo.context import Contexts
     from bilex.storage.array_form import Forms
 
 MATRICES = ("source_adapter", "target_adapter", "source_projection", "target_projection")
-NEIGHBOURS = tuple(field.name for field in fields(Neighbourhoods))
+KINDS = (Neighbourhoods, ContextMeans)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,8 +34,8 @@ class TowerMapping(Mapping, kind="towers"):
     tau_source: float
     tau_target: float
     context_cap: int | None
-    source_context: Neighbourhoods | None = None
-    target_context: Neighbourhoods | None = None
+    source_context: Contexts | None = None
+    target_context: Contexts | None = None
     """Neighbours in the two tables that were aligned; stored, so that they need not be searched again."""
 
     @property
@@ -52,7 +53,7 @@ class TowerMapping(Mapping, kind="towers"):
         context = self._context(rows, among, self.tau_target, self.target_context)
         return adapt(rows, context, self.target_adapter.to(rows), self.activation) @ self.target_projection.to(rows)
 
-    def _context(self, rows: Tensor, among: Tensor | None, tau: float, stored: Neighbourhoods | None) -> Tensor:
+    def _context(self, rows: Tensor, among: Tensor | None, tau: float, stored: Contexts | None) -> Tensor:
         if self.activation == "none":
             return rows
         if among is None and stored is not None and stored.belong_to(rows):
@@ -64,7 +65,7 @@ class TowerMapping(Mapping, kind="towers"):
         settings = [list(SLOPES).index(self.activation), self.tau_source, self.tau_target, self.context_cap or 0]
         arrays = {name: getattr(self, name) for name in MATRICES}
         for side in ("source", "target"):
-            context: Neighbourhoods | None = getattr(self, f"{side}_context")
+            context: Contexts | None = getattr(self, f"{side}_context")
             if context is not None:
                 arrays |= {f"{side}_context.{name}": array for name, array in vars(context).items()}
         return arrays | {"settings": torch.tensor(settings, dtype=torch.float64)}
@@ -74,8 +75,11 @@ class TowerMapping(Mapping, kind="towers"):
         """Square matrices, four settings, and for each side either all arrays of its neighbours or none."""
         forms = {name: ArrayForm(("d", "d")) for name in MATRICES} | {"settings": ArrayForm((4,))}
         for side in ("source_context", "target_context"):
-            if any(name.startswith(f"{side}.") for name in arrays):
-                n, k, probed = (f"{side}: {size}" for size in ("n + 1", "k", "probed"))
+            n, k, probed = (f"{side}: {size}" for size in ("n + 1", "k", "probed"))
+            if f"{side}.vectors" in arrays:
+                forms[f"{side}.vectors"] = ArrayForm((f"{side}: n", "d"))
+                forms[f"{side}.probe"] = ArrayForm((probed, "d"))
+            elif any(name.startswith(f"{side}.") for name in arrays):
                 forms[f"{side}.offsets"] = ArrayForm((n,), "int64")
                 forms[f"{side}.members"] = ArrayForm((k,), "int64")
                 forms[f"{side}.probe"] = ArrayForm((probed, "d"))
@@ -87,15 +91,7 @@ class TowerMapping(Mapping, kind="towers"):
         activation, tau_source, tau_target, cap = arrays["settings"].tolist()
         if activation not in range(len(SLOPES)) or not cap.is_integer() or not 0 <= cap < 2**31:
             raise ValueError(f"the settings are {arrays['settings'].tolist()}, which are not settings of RAPO")
-        source_context, target_context = (
-            Neighbourhoods(*(arrays[f"{side}_context.{name}"] for name in NEIGHBOURS))
-            if f"{side}_context.{NEIGHBOURS[0]}" in arrays
-            else None
-            for side in ("source", "target")
-        )
-        for context in (source_context, target_context):
-            if context is not None:
-                context.check()
+        source_context, target_context = (_stored(arrays, f"{side}_context.") for side in ("source", "target"))
         return cls(
             source_adapter=arrays["source_adapter"],
             target_adapter=arrays["target_adapter"],
@@ -108,3 +104,14 @@ class TowerMapping(Mapping, kind="towers"):
             source_context=source_context,
             target_context=target_context,
         )
+
+
+def _stored(arrays: dict[str, Tensor], prefix: str) -> Contexts | None:
+    """The stored neighbours of one side, if there are any."""
+    for kind in KINDS:
+        names = [field.name for field in fields(kind)]
+        if all(prefix + name in arrays for name in names):
+            context: Contexts = kind(*(arrays[prefix + name] for name in names))
+            context.check()
+            return context
+    return None

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Distance = Literal["euclidean", "squared"]
+Regularized = Literal["adapters", "all", "joint"]
+Origin = Literal["start", "zero"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +26,8 @@ class LossWeights:
     lambda_1: float
     distance: Distance
     lambda_2: float
-    regularize: Literal["adapters", "all"]
+    regularize: Regularized
+    origin: Origin
     orthogonality: float
 
 
@@ -49,10 +52,11 @@ def pair_loss(x: Tensor, z: Tensor, distance: Distance) -> Tensor:
     return ((x - z).square().sum(1) + 1e-12).sqrt().mean()
 
 
-def distance_from_start(parameters: list[Tensor], start: list[Tensor]) -> Tensor:
-    """L2 = Σ ‖θ − θ₀‖, the norms not squared. With a start θ₀ of zeros this is the norm of the paper."""
-    norms = [((p - q).square().sum() + 1e-12).sqrt() for p, q in zip(parameters, start, strict=True)]
-    return torch.stack(norms).sum()
+def parameter_norm(parameters: list[Tensor], *, joint: bool) -> Tensor:
+    """L2 = Σ ‖θ‖, a norm for each parameter, not squared; `joint`: one norm of all, √Σ ‖θ‖²."""
+    # At 0 the norm has no gradient; the small constant gives it one.
+    squares = torch.stack([p.square().sum() for p in parameters])
+    return (squares.sum() + 1e-12).sqrt() if joint else (squares + 1e-12).sqrt().sum()
 
 
 def gram_error(matrix: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from bilex.retrieval.csls import local_mean
+from bilex.retrieval.csls import local_mean, nearest_mean
 from bilex.search.approximate import near_keys
 from bilex.search.clusters import cluster, probe
 from bilex.search.products import products
@@ -78,5 +78,5 @@ class ApproximatePenalties:
     def _mean_error(self, penalty: Tensor, keys: Tensor, queries: Tensor) -> float:
         """Mean absolute error of the penalties, on a sample of the keys."""
         sample = torch.arange(0, len(keys), max(1, len(keys) // SAMPLE_SIZE), device=keys.device)
-        exact = local_mean(topk(keys[sample], queries, self.k).values, self.k)
+        exact = nearest_mean(keys[sample], queries, self.k)
         return float((exact - penalty[sample]).abs().mean())

@@ -14,15 +14,15 @@ from bilex.evaluation.held_out import HELD_OUT
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
-from bilex.methods.rapo.context import ContextSettings
+from bilex.methods.rapo.context import ContextSettings, just_below
 from bilex.methods.rapo.hard_negatives import HardNegatives
-from bilex.methods.rapo.learner import RankingLearner, Tables
+from bilex.methods.rapo.learner import RankingLearner, Shuffle, Tables
 from bilex.methods.rapo.mapping import TowerMapping
-from bilex.methods.rapo.objective import Distance, LossWeights
+from bilex.methods.rapo.objective import Distance, LossWeights, Origin, Regularized
 from bilex.methods.rapo.penalties import ApproximatePenalties
 from bilex.methods.rapo.ranking import Negatives
 from bilex.methods.rapo.schedule import Schedule, train
-from bilex.methods.rapo.start import from_linear, from_towers, random_start
+from bilex.methods.rapo.start import AdapterStart, from_linear, from_towers, random_start
 from bilex.methods.rapo.towers import Projection
 from bilex.search.bfloat16 import Bfloat16
 from bilex.search.speedup import gains
@@ -60,10 +60,11 @@ class Rapo(Method):
     warm_starts = True
     resumes = True
 
+    added: ClassVar[tuple[str, ...]] = ("adapters", "tau_included", "origin", "shuffle", "choose_by")
     renamed: ClassVar[dict[str, str]] = {"go_on": "warm_start"}  # old name, which saved settings may still have
 
-    # That of the paper (Table 7; its activation "none" is `linear` here), with smaller learning rates and weights,
-    # since a linear start is already good. Reflections are not searched: a linear start needs all of them.
+    # That of the paper with smaller learning rates and weights, since a linear start is already good. Reflections are
+    # not searched: a linear start needs all of them.
     search_space: ClassVar[SearchSpace] = {
         "hard": Range(64, 256, step=64),
         "random": Range(64, 256, step=64),
@@ -74,11 +75,39 @@ class Rapo(Method):
         "lambda_1": Choice((0.0, 0.1, 0.5, 1.0, 2.5)),
         "lambda_2": Choice((0.0, 0.001, 0.01, 0.1)),
     }
+    search_spaces: ClassVar[dict[str, SearchSpace]] = {
+        # Table 9 of the paper; its activation "none" is `linear` here.
+        "paper": {
+            "hard": Range(64, 256, step=64),
+            "random": Range(64, 256, step=64),
+            "activation": Choice(("linear", "tanh", "plain_sigmoid")),
+            "learning_rate": Range(0.001, 0.003),
+            "tau_source": Range(0.7, 0.99),
+            "tau_target": Range(0.7, 0.99),
+            "lambda_1": Range(0.5, 2.5),
+            "lambda_2": Range(0.001, 0.1),
+        },
+        # The search of the authors' program, without the random seed, which it searches too.
+        "authors": {
+            "shuffle": Choice(("none", "pairs")),
+            "learning_rate": Range(0.001, 0.003, step=0.0005),
+            "batch": Choice((64, 96, 128)),
+            "hard": Range(64, 384, step=64),
+            "random": Range(64, 256, step=64),
+            "warm_up": Range(0, 20),
+            "lambda_1": Range(0.5, 2.5),
+            "tau_source": Range(0.85, 0.99),
+            "tau_target": Range(0.85, 0.99),
+            "lambda_2": Range(0.001, 0.1),
+        },
+    }
 
     start: str = "geomm"
     """Where training starts: the name of a linear method, or `random`."""
+    adapters: AdapterStart = "zeros"
+    """The adapters of a random start: zeros, or random numbers between ±1/√d, as in the authors' program."""
     activation: Activation = "linear"
-    """Activation σ of the adapter; `none`: no adapter."""
+    """Activation σ of the adapter; `sigmoid` is made odd, `plain_sigmoid` is not; `none`: no adapter."""
     projection: Projection = "householder"
     """`householder`: products of reflections; `linear`: unconstrained matrices."""
     orthogonality: float = 0.0
@@ -89,6 +118,8 @@ class Rapo(Method):
     """The context of a source word has all words with a cosine above this."""
     tau_target: float = 0.9
     """The context of a target word has all words with a cosine above this."""
+    tau_included: bool = False
+    """Whether a cosine that equals the threshold is enough, as in the authors' program."""
     context_cap: int | None = None
     """Largest number of words in a context, the word itself included."""
     hard: int = 64
@@ -110,23 +141,31 @@ class Rapo(Method):
     """Distance in L_m: Euclidean, as in the paper, or squared and divided by the dimension, as in the authors'
     program."""
     lambda_2: float = 0.0
-    """Weight of the distance from the start (L2)."""
-    regularize: Literal["adapters", "all"] = "adapters"
-    """Parameters in L2: those of the adapters, as in the authors' program, or all, as in the paper."""
+    """Weight of L2, the norms of the parameters, not squared."""
+    regularize: Regularized = "adapters"
+    """Parameters in L2: the two adapters, as in the authors' program; all, each with a norm of its own; or `joint`:
+    all, with one norm, as in the paper."""
+    origin: Origin = "start"
+    """What L2 measures: the distance of the parameters from their start, or from zero, as in the paper."""
     two_way: bool = False
     """Whether to train both directions: also rank source words for each target word."""
     epochs: int = 5
     """Largest number of passes over the pairs; dev chooses the best epoch."""
     batch: int = 256
     """Pairs per step."""
+    shuffle: Shuffle = "words"
+    """What is in random order in each epoch: source words, each with all its pairs; pairs; or nothing: pairs are in the
+    order of their words in the tables, as in the authors' program."""
     learning_rate: float = 1e-3
     """Initial learning rate of Adam."""
     decay: bool = True
     """Whether the learning rate falls linearly to 0 at the last epoch."""
     patience: int = 5
     """Early stopping: training ends after this many epochs without a new best one on dev."""
+    choose_by: Literal["mrr", "p_at_1"] = "mrr"
+    """The figure on dev by which the best epoch is chosen; in the authors' program it is P@1."""
     smooth: int = 3
-    """Epochs in the moving average of the dev MRR, by which the best epoch is chosen."""
+    """Epochs in its moving average."""
     refit: bool = True
     """Whether to train once more on train and dev together, for the number of epochs that dev has chosen."""
     warm_start: bool = True
@@ -146,6 +185,10 @@ class Rapo(Method):
         self._needs_unit_rows("contexts and scores are cosines")
         if self.start != "random" and get_method(self.start).warm_starts:
             raise SettingsError(f"rapo: start={self.start} is not a linear method; choose a linear one, or random")
+        if self.adapters != "zeros" and self.start != "random":
+            raise SettingsError(
+                f"rapo: start={self.start} has adapters of its own; leave adapters out, or set start=random"
+            )
         if self.reflections is not None and self.start != "random":
             raise SettingsError(
                 f"rapo: start={self.start} needs all reflections; leave reflections out, or start=random"
@@ -208,7 +251,7 @@ class Rapo(Method):
                 state=state,
             )
             if not self.refit:
-                return learner.mapping(self._context)
+                return learner.mapping(self._context(x))
             with nullcontext() if state is None else state.unpacking():
                 self._report_held_out(trace, chosen, words=len(learner.dev_words))
             state = None
@@ -219,16 +262,18 @@ class Rapo(Method):
         train(
             learner, schedule, generator=generator, trace=refit_trace, stage=stage, checkpoint=checkpoint, state=state
         )
-        return learner.mapping(self._context)
+        return learner.mapping(self._context(x))
 
     def _spans(self, trace: Trace, dev: Tensor | None) -> tuple[Trace, Trace]:
         """Traces for the training that chooses the epoch, and for the last training."""
         middle = 0.0 if dev is None else 0.5 if self.refit else 1.0
         return trace.span(0, middle), trace.span(middle, 1)
 
-    @property
-    def _context(self) -> ContextSettings:
-        return ContextSettings(tau_source=self.tau_source, tau_target=self.tau_target, cap=self.context_cap)
+    def _context(self, like: Tensor) -> ContextSettings:
+        """The thresholds in the precision of the tables."""
+        taus = self.tau_source, self.tau_target
+        source, target = (just_below(tau, like.dtype) for tau in taus) if self.tau_included else taus
+        return ContextSettings(tau_source=source, tau_target=target, cap=self.context_cap)
 
     def _tables(
         self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, trace: Trace, *, resumed: bool
@@ -238,7 +283,7 @@ class Rapo(Method):
         pairs: (p, 2), all pairs that any training has.
         """
         started = time.perf_counter()
-        context = None if self.activation == "none" else self._context
+        context = None if self.activation == "none" else self._context(x)
         queries = [torch.unique(pairs[:, side]) for side in range(2 if self.two_way else 1)]
         tables = Tables.prepare(
             x,
@@ -281,6 +326,7 @@ class Rapo(Method):
                 hard=self.hard, random=self.random, fresh=self.negatives == "fresh", warm_up=self.warm_up
             ),
             weights=self._loss_weights(),
+            shuffle=self.shuffle,
             dtype=self._dtype(*tables.rows),
             generator=generator,
             trace=trace,
@@ -301,7 +347,8 @@ class Rapo(Method):
         if trained is not None and self.warm_start:
             return from_towers(trained, self.projection)
         if self.start == "random":
-            parameters = random_start(x.shape[1], self.reflections or x.shape[1], self.projection, generator)
+            d = x.shape[1]
+            parameters = random_start(d, self.reflections or d, self.projection, generator, adapters=self.adapters)
             return {name: array.to(x) for name, array in parameters.items()}
         # The linear method has its default settings, except that the tables are normalized as for RAPO.
         mapping = get_method(self.start).fit(x, z, pairs, dev=None, generator=generator, trace=Trace())
@@ -323,6 +370,7 @@ class Rapo(Method):
             distance=self.distance,
             lambda_2=self.lambda_2,
             regularize=self.regularize,
+            origin=self.origin,
             orthogonality=self.orthogonality,
         )
 
@@ -335,5 +383,6 @@ class Rapo(Method):
             learning_rate=self.learning_rate,
             decay=self.decay,
             patience=self.patience,
+            criterion={"mrr": "dev", "p_at_1": "dev_p_at_1"}[self.choose_by],
             smooth=self.smooth,
         )

@@ -26,7 +26,7 @@ class Learner(Protocol):
     parameters: dict[str, Tensor]
 
     def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
-        """At the start of an epoch: compute what stays constant in it. Returns figures; the epoch is chosen by `dev`.
+        """At the start of an epoch: compute what stays constant in it. Returns figures; one of them chooses the epoch.
 
         last: no epoch follows, and only the figures are needed.
         """
@@ -56,8 +56,10 @@ class Schedule:
     learning_rate: float
     decay: bool
     patience: int
+    criterion: str = "dev"
+    """The figure, on dev, by which the best epoch is chosen."""
     smooth: int
-    """Epochs in the moving average of the dev figure that chooses the epoch; a single figure is mostly noise."""
+    """Epochs in its moving average; a single figure is mostly noise."""
 
 
 def train(
@@ -81,7 +83,7 @@ def train(
         started = time.perf_counter()
         with torch.no_grad():
             refreshed = learner.refresh(run.epoch, last=run.epoch >= schedule.epochs)
-            run.choose(refreshed.get("dev"))
+            run.choose(refreshed.get(schedule.criterion))
         seconds = {"refresh_seconds": time.perf_counter() - started}
         trace(**(stage | {"epoch": run.epoch} | refreshed | run.figures | seconds))
         if run.finished:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch.nn.functional import pad
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bilex.methods.rapo.mapping import TowerMapping
     from bilex.methods.rapo.towers import Projection
 
+AdapterStart = Literal["zeros", "uniform"]
 Parameters = dict[str, "Tensor"]
 """By name, for source and target: an adapter (d, d), and a projection, reflections (n, d) or a matrix (d, d)."""
 
@@ -49,11 +50,19 @@ def from_towers(mapping: TowerMapping, kind: Projection) -> Parameters:
     return parameters
 
 
-def random_start(d: int, reflections: int, kind: Projection, generator: Generator) -> Parameters:
-    """The start of the paper: adapters of zeros, and random orthogonal projections."""
+def random_start(
+    d: int, reflections: int, kind: Projection, generator: Generator, *, adapters: AdapterStart = "zeros"
+) -> Parameters:
+    """Random orthogonal projections, products of reflections v ~ N(0, I).
+
+    adapters: matrices of zeros; or uniform in ±1/√d, as in the authors' program.
+    """
     parameters = {}
     for side in ("source", "target"):
         v = torch.randn(reflections, d, generator=generator)
-        parameters[f"{side}_adapter"] = torch.zeros(d, d)
+        w = torch.zeros(d, d)
+        parameters[f"{side}_adapter"] = (
+            w if adapters == "zeros" else w.uniform_(-(d**-0.5), d**-0.5, generator=generator)
+        )
         parameters[f"{side}_projection"] = v if kind == "householder" else compose(v)
     return parameters

@@ -1,0 +1,117 @@
+"""Decisions of several people: merge their files, find where they differ, and measure how far they agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bilex.run.corrections import Corrections
+    from bilex.run.decision import Decision, Verdict
+
+
+class Merged(NamedTuple):
+    """What a merge has done: decisions added, and those that were here already."""
+
+    added: int
+    known: int
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A pair that reviewers have judged differently, with the latest decision of each."""
+
+    source: str
+    suggestion: str
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """Agreement of two reviewers on the pairs that both have judged.
+
+    κ = (p − c) / (1 − c), with p the share of pairs with the same verdict, and c the share expected by chance from how
+    often each gives each verdict (Cohen, 1960). same: pairs with the same verdict and the same right translations.
+    """
+
+    reviewers: tuple[str, str]
+    pairs: int
+    same: int
+    kappa: float | None
+    """None if it is not defined, because both have given one and the same verdict only."""
+
+
+def merge(corrections: Corrections, other: Corrections, name: str) -> Merged:
+    """Add the valid decisions of another file, as one step. Those without a reviewer are given this name.
+
+    Nothing that was decided here changes: a merged decision is valid only where there is none.
+    """
+    known = {_identity(decision) for decision in corrections.of_reviewers()}
+    theirs = [decision._replace(reviewer=decision.reviewer or name, merged=True) for decision in other.of_reviewers()]
+    new = [decision for decision in theirs if _identity(decision) not in known]
+    new.sort(key=lambda decision: decision.made)
+    corrections.decide_all(new)
+    return Merged(len(new), len(theirs) - len(new))
+
+
+def conflicts(decisions: Iterable[Decision]) -> list[Conflict]:
+    """Pairs with different judgements, unless a decision was made here after all merged ones.
+
+    decisions: as `Corrections.of_reviewers` lists them, in the order in which they came into the file.
+    """
+    found = []
+    for pair, judged in _by_pair(decisions).items():
+        if judged[-1].merged and len({decision.judgement for decision in judged}) > 1:
+            found.append(Conflict(*pair, tuple(judged)))
+    return found
+
+
+def agreements(decisions: Iterable[Decision]) -> list[Agreement]:
+    """The agreement of each two reviewers who have judged the same pairs."""
+    by_name: dict[str, dict[tuple[str, str], Decision]] = {}
+    for pair, judged in _by_pair(decisions).items():
+        for decision in judged:
+            by_name.setdefault(decision.reviewer, {})[pair] = decision
+    return [
+        _agreement((a, b), [(of_a[pair], of_b[pair]) for pair in of_a if pair in of_b])
+        for (a, of_a), (b, of_b) in combinations(sorted(by_name.items()), 2)
+        if not of_a.keys().isdisjoint(of_b)
+    ]
+
+
+def reviewer_counts(decisions: Iterable[Decision]) -> Iterator[tuple[str, Counter[Verdict], str]]:
+    """For each reviewer: the name, the number of pairs with each verdict, and the time of the last decision."""
+    by_name: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        by_name.setdefault(decision.reviewer, []).append(decision)
+    for name, made in by_name.items():
+        latest = {decision.pair: decision for decision in made}
+        counts = Counter(decision.verdict for decision in latest.values())
+        yield name, counts, max(decision.made for decision in made)
+
+
+def _agreement(names: tuple[str, str], both: list[tuple[Decision, Decision]]) -> Agreement:
+    n = len(both)
+    observed = sum(a.verdict == b.verdict for a, b in both) / n
+    counts = Counter(a.verdict for a, _ in both), Counter(b.verdict for _, b in both)
+    chance = sum(counts[0][verdict] * counts[1][verdict] for verdict in counts[0]) / n**2
+    kappa = None if chance == 1 else (observed - chance) / (1 - chance)
+    return Agreement(reviewers=names, pairs=n, same=sum(a.judgement == b.judgement for a, b in both), kappa=kappa)
+
+
+def _by_pair(decisions: Iterable[Decision]) -> dict[tuple[str, str], list[Decision]]:
+    """The judgements on each pair; marks and notes alone are none."""
+    found: dict[tuple[str, str], list[Decision]] = {}
+    for decision in decisions:
+        if decision.verdict != "open":
+            found.setdefault(decision.pair, []).append(decision)
+    return found
+
+
+def _identity(decision: Decision) -> Decision:
+    """What is the same of a decision in two files. The name is left out, as a merge may have given it."""
+    return decision._replace(merged=False, reviewer="")
