@@ -21,7 +21,7 @@ LAYERS = [
     {"retrieval", "data"},
     {"induction", "parallel"},
     {"evaluation"},
-    {"methods", "sample"},
+    {"methods", "sample", "rerank"},
     {"run", "alignment", "frames"},
     {"fitting"},
     {"aligner"},
