@@ -1,4 +1,4 @@
-"""Benchmark data: eight language directions, and two large tables of one language.
+"""Benchmark data: sixteen language directions, and two large tables of one language.
 
 They are loaded from the folder in the environment variable BILEX_SHARED (default: ../shared beside the checkout).
 """
@@ -63,8 +63,13 @@ DIRECTIONS = {
         *_both("en", "fi", ("en", None), ("fi", 40_000)),
         *_both("en", "ru", ("en", None), ("ru", 40_000)),
         *_both("en", "zh", ("en-glove", 40_000), ("zh", 40_000), dictionaries="muse/simplified"),
+        *_both("en", "he", ("en", None), ("he", None)),
+        *_both("en", "ar", ("en", None), ("ar", None)),
+        *_both("en", "es", ("en", None), ("es", None)),
+        *_both("en", "it", ("en", None), ("it", None)),
     ]
 }
+"""The first eight have rich vectors, the others poor ones: small corpora of another domain."""
 
 
 class World(NamedTuple):

@@ -1,4 +1,5 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from bilex.bench.inputs import Input, Store, expand, some_pairs
 from bilex.bench.suite import Suite
 from bilex.errors import SuiteError
+from bilex.lexicon import Lexicon
 from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
 
@@ -129,3 +131,25 @@ def test_some_pairs_are_of_different_words_in_both_tables(world):
 def test_a_name_that_no_file_can_have(tmp_path, name):
     with pytest.raises(SuiteError, match="there is no such file; correct the path in the suite"):
         Input(kind="table", place="file", name=name, base=tmp_path).find()
+
+
+def test_identical_words_are_a_dictionary(tmp_path, store):
+    """In the order of the source table, cut to a range; a word that a reader takes for a comment is left out."""
+    tables = {"x": ["d", "#c", "b", "only x", "a"], "z": ["a", "b", "#c", "d", "only z"]}
+    for name, words in tables.items():
+        EmbeddingTable([word.replace(" ", "_") for word in words], np.eye(5, dtype=np.float32)).write(
+            tmp_path / f"{name}.safetensors"
+        )
+    sides = tuple(given(tmp_path / f"{name}.safetensors") for name in tables)
+    ready = [
+        store.prepare(Input(kind="dictionary", place="identical", name=name, base=tmp_path, tables=sides))
+        for name in ("0-2", "2-9")
+    ]
+    assert [list(Lexicon.read(one.path)) for one in ready] == [[("d", "d"), ("b", "b")], [("a", "a")]]
+    assert ready[0].sha256 == sha256(ready[0].path)
+    shorter = (sides[0], replace(sides[1], max_words=1))
+    ready = store.prepare(Input(kind="dictionary", place="identical", name="0-2", base=tmp_path, tables=shorter))
+    assert list(Lexicon.read(ready.path)) == [("a", "a")]
+    (tmp_path / "z.safetensors").unlink()
+    with pytest.raises(SuiteError, match="there is no such file"):
+        Input(kind="dictionary", place="identical", name="0-2", base=tmp_path, tables=sides).find()

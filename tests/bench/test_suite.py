@@ -31,9 +31,18 @@ def test_every_method_is_a_system_of_the_open_suite():
 def test_the_suites_hold_what_they_are_for():
     twenty = {name for suite in ("paper-table-1", "paper-table-2") for name in Suite.read(suite).directions}
     assert twenty == {f"en-{code}" for code in CODES} | {f"{code}-en" for code in CODES}
+    low = [name for code in ("he", "ar", "es", "it") for name in (f"en-{code}", f"{code}-en")]
+    rapo = Suite.read("open").cells(systems=["rapo", "rapo_semi"], directions=low)
+    assert len(rapo) == 2 * 8 * 3, "three seeds in all poor directions"
     assert len(Suite.read("open-sensitivity").cells()) == 20
     assert {system.pairs for system in Suite.read("open-few").systems} == {100, 250, 500, 1000, 2500}
     assert {system.protocol for system in Suite.read("open-paper-protocol").systems} == {"honest", "paper"}
+
+
+def test_identical_words_are_those_of_the_two_tables():
+    direction = Suite.read("open-one-language").directions["ru-ru_news"]
+    assert direction.train.tables == direction.test.tables == (direction.source, direction.target)
+    assert (direction.train.label, direction.test.name) == ("identical 0-5000", "5000-6500")
 
 
 def test_the_suites_of_the_paper_hold_its_tables():
@@ -140,6 +149,8 @@ def test_directions_can_be_those_of_another_suite(write):
         (HEAD + "[directions.x]\nsource = { file = 'a' }\n" + PROCRUSTES, "direction x: has no target"),
         (HEAD + FILES.replace("'x'", "'x', shared = 'en'"), "direction x: source: names 2 places"),
         (HEAD + FILES.replace("'test'", "'test', max_words = 3"), "direction x: test: has an unknown key 'max_words'"),
+        (HEAD + FILES.replace("file = 'test'", "identical = '5'"), "identical = '5'; needed a range of the words"),
+        (HEAD + FILES.replace("file = 'x'", "identical = '0-5'"), "source: has an unknown key"),
         (HEAD + FILES.replace("'x'", "'x', max_words = 0"), "max_words = 0; needed a whole number of at least 1"),
         (HEAD + FILES + PROCRUSTES, "procrustes trains on a dictionary, but direction x has no train"),
         (HEAD + SAMPLE + "[[systems]]\nmethod = 'procrustos'\n", "no method 'procrustos' .did you mean 'procrustes'"),

@@ -6,6 +6,7 @@ from bilex.evaluation.criterion import (
     mean_cosine,
     mean_csls,
     reciprocal_ranks,
+    require_dev,
     standard_error,
     translated_cosine,
 )
@@ -126,3 +127,11 @@ def test_pairs_of_a_map_that_only_suits_itself_do_not():
     pairs = self_learnt(x, z)
     assert len(pairs) > 100
     assert agreement(x, z, pairs, torch.Generator()) < 0.3
+
+
+def test_a_small_dev_is_added_to_the_pairs():
+    pairs, dev = torch.tensor([[0, 1]]), torch.tensor([[2, 3], [2, 4], [5, 6]])
+    assert require_dev(pairs, dev, 2) == (pairs, dev)
+    joined, none = require_dev(pairs, dev, 3)
+    assert joined.tolist() == [[0, 1], [2, 3], [2, 4], [5, 6]]
+    assert none is require_dev(pairs, None, 1)[1] is None

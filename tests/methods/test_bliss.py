@@ -26,7 +26,7 @@ def scripted(monkeypatch, told):
 
 def test_a_turn_has_a_step_for_each_loss(uneven):
     x, z, pairs = uneven
-    method = Bliss(batch=len(pairs), k=3, adversary=SMALL)
+    method = Bliss(batch=len(pairs), k=3, adversary=SMALL, supervised_rate=0.7)
     game = Turns(method, x, z, pairs, generator())
     discriminator, again = game.discriminator, generator()
     again.set_state(game.generator.get_state())
@@ -50,14 +50,14 @@ def test_a_turn_has_a_step_for_each_loss(uneven):
         return -((rows * back).sum(1) / rows.norm(dim=1) / back.norm(dim=1)).mean()
 
     w = procrustes(x[pairs[:, 0]], z[pairs[:, 1]])
-    for loss in (told_apart, rcsls, bent):
+    for loss, rate in ((told_apart, 0.2), (rcsls, 0.7), (bent, 0.2)):
         w = w.detach().requires_grad_()
         loss(w).backward()
-        w = w - 0.2 * w.grad
-    before = [parameter.detach().clone() for parameter in discriminator.parameters]
+        w = w - rate * w.grad
+    before = [parameter.detach().clone() for parameter in discriminator.weights]
     assert game.turn(0.6) > 0
     torch.testing.assert_close(game.w, w.detach())
-    assert not any(torch.equal(*both) for both in zip(before, discriminator.parameters, strict=True))
+    assert not any(torch.equal(*both) for both in zip(before, discriminator.weights, strict=True))
 
 
 def test_steps_pull_towards_orthogonal_maps(uneven):
@@ -111,6 +111,17 @@ def test_rare_translations_and_hubs_are_left_out(uneven):
     assert method.translations(x, z, generator()).tolist() == expected
 
 
+def test_the_rate_of_the_dictionary_never_falls(uneven, monkeypatch):
+    x, z, pairs = uneven
+    game = Turns(Bliss(k=3, adversary=SMALL), x, z, pairs, generator())
+    monkeypatch.setattr(game.criterion.__class__, "loss", lambda *_: (0.0, torch.ones_like(game.w)))
+    for rate in (1.0, 0.01):
+        game.deceive = game.descend = lambda *_: None
+        before = game.w
+        game.turn(rate)
+        torch.testing.assert_close(before - game.w, torch.ones_like(game.w))
+
+
 def test_better_than_procrustes_on_few_pairs(uneven):
     x, z, pairs = uneven
     mapping = fit((x, z, pairs[:6]), epochs=4, steps=20)
@@ -125,7 +136,15 @@ def test_the_same_generator_gives_the_same_map(uneven, same):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"epochs": 0}, {"steps": 0}, {"batch": 0}, {"most_hits": 0}, {"rounds": -1}, {"learning_rate": 0.0}],
+    [
+        {"epochs": 0},
+        {"steps": 0},
+        {"batch": 0},
+        {"most_hits": 0},
+        {"rounds": -1},
+        {"learning_rate": 0.0},
+        {"supervised_rate": 0.0},
+    ],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(SettingsError, match=r"bliss: .*; needed"):

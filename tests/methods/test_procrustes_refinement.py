@@ -6,10 +6,12 @@ from bilex import AlignmentError, SettingsError, get_method
 from bilex.methods import procrustes_refinement
 from bilex.training.trace import Trace
 
+FAITHFUL = {"normalize": "", "keep_dictionary": "false", "choose": "false"}
 
-def fit(x, z, pairs, *, trace=None, **settings):
-    method = get_method("procrustes_refinement", settings)
-    return method.fit(x, z, pairs, generator=torch.Generator(), trace=trace or Trace())
+
+def fit(x, z, pairs, *, dev=None, trace=None, **settings):
+    method = get_method("procrustes_refinement", FAITHFUL | settings)
+    return method.fit(x, z, pairs, dev=dev, generator=torch.Generator(), trace=trace or Trace())
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,49 @@ def test_the_round_of_the_highest_mean_cosine_is_kept(tables, monkeypatch):
     mapping = fit(x, z, pairs, trace=trace, rounds="4")
     assert trace.records[-1]["kept_round"] == 2
     torch.testing.assert_close(torch.nn.functional.normalize(mapping.source(x)), seen[2])
+
+
+def choosing(tables, monkeypatch, told):
+    """The mapping, the maps and the trace where dev says these values in turn."""
+    seen, told = [], iter(told)
+
+    def ranks(x, z, dev):
+        seen.append(x)
+        return torch.full((len(dev),), next(told), dtype=torch.float64)
+
+    monkeypatch.setattr(procrustes_refinement, "reciprocal_ranks", ranks)
+    x, z, pairs = map(torch.from_numpy, tables)
+    trace, dev = Trace(), pairs[10:]
+    settings = {"keep_dictionary": "true", "choose": "true", "min_dev_words": "4", "rounds": "2"}
+    return fit(x, z, pairs[:10], dev=dev, trace=trace, **settings), seen, trace
+
+
+def test_dev_chooses_the_round_and_is_learnt_in_the_end(tables, monkeypatch):
+    x, z, pairs = tables
+    mapping, _, trace = choosing(tables, monkeypatch, [0.3, 0.2, 0.3])
+    np.testing.assert_allclose(mapping.source_matrix.numpy(), procrustes(x, z, pairs), atol=1e-9)
+    assert [record.get("dev_mrr") for record in trace.records[:3]] == [0.3, 0.2, 0.3]
+    assert (trace.records[3]["kept_round"], trace.records[4]["words"]) == (0, 4)
+
+
+def test_the_dictionary_is_kept_in_all_rounds(tables, monkeypatch):
+    x, z, pairs = tables
+    mapping, seen, _ = choosing(tables, monkeypatch, [0.1, 0.2, 0.1])
+    _, scores = csls(seen[0].numpy(), z)
+    there, back = scores.argmax(1), scores.argmax(0)
+    mutual = [(i, j) for i, j in enumerate(there) if back[j] == i]
+    learnt = np.array([*pairs[:10].tolist(), *(pair for pair in mutual if pair[0] >= 10)])
+    w = procrustes(x, z, learnt)
+    np.testing.assert_allclose(seen[1].numpy(), x @ w / np.linalg.norm(x, axis=1, keepdims=True), atol=1e-9)
+    final = np.array([*pairs.tolist(), *(pair for pair in mutual if pair[0] >= 14)])
+    np.testing.assert_allclose(mapping.source_matrix.numpy(), procrustes(x, z, final), atol=1e-9)
+
+
+def test_few_dev_words_are_learnt_at_once(tables):
+    x, z, pairs = map(torch.from_numpy, tables)
+    one = fit(x, z, pairs[:10], dev=pairs[10:], choose="true", min_dev_words="5")
+    other = fit(x, z, pairs)
+    assert torch.equal(one.source_matrix, other.source_matrix)
 
 
 def test_no_rounds_is_procrustes_on_rows_as_they_are(tables):

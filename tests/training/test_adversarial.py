@@ -6,88 +6,52 @@ from torch import nn
 
 from bilex.errors import SettingsError
 from bilex.training import adversarial
-from bilex.training.adversarial import Adversary, Discriminator, Game, Selection, play, towards_orthogonal
+from bilex.training.adversarial import Adversary, Game, Selection, play, towards_orthogonal
 from bilex.training.trace import Trace
 from random_tensors import generator, normal
-
-
-def network(discriminator):
-    """The same in modules, with copies of its parameters, which says probabilities."""
-    layers = discriminator.network.weights, discriminator.network.biases
-    linear = [nn.Linear(*weights.shape).double() for weights in layers[0]]
-    with torch.no_grad():
-        for module, weights, bias in zip(linear, *layers, strict=True):
-            module.weight.copy_(weights.T)
-            module.bias.copy_(bias)
-    return nn.Sequential(linear[0], nn.LeakyReLU(0.2), linear[1], nn.LeakyReLU(0.2), linear[2], nn.Sigmoid())
 
 
 def labels(n, m, smoothing):
     return torch.cat([torch.full((n,), 1 - smoothing), torch.full((m,), smoothing)]).double()
 
 
-@pytest.fixture
-def plain():
-    """An adversary without dropout."""
-    return Adversary(hidden=7, dropout=0.0, smoothing=0.2, turns=2, batch=6, learning_rate=0.3)
-
-
-def test_the_network_is_that_of_the_paper(plain):
-    discriminator, v = Discriminator(plain, normal(1, 4), generator()), normal(5, 4)
-    with torch.no_grad():
-        torch.testing.assert_close(discriminator(v).sigmoid(), network(discriminator)(v)[:, 0])
-    for weights in discriminator.network.weights:
-        assert weights.abs().max() <= len(weights) ** -0.5
-
-
-def test_the_discriminator_descends_the_cross_entropy(plain):
-    discriminator, x, z = Discriminator(plain, normal(1, 4), generator()), normal(6, 4), normal(5, 4, rng_seed=1)
-    slow = network(discriminator)
-    expected = nn.functional.binary_cross_entropy(slow(torch.cat([x, z]))[:, 0], labels(6, 5, 0.2))
-    expected.backward()
-    torch.optim.SGD(slow.parameters(), lr=0.3).step()
-    assert discriminator.learn(x, z, generator()) == pytest.approx(expected.item())
-    with torch.no_grad():
-        torch.testing.assert_close(discriminator(z).sigmoid(), slow(z)[:, 0])
-
-
-def test_the_map_descends_the_same_with_the_labels_exchanged(plain):
-    discriminator, x, z = Discriminator(plain, normal(1, 4), generator()), normal(6, 4), normal(6, 4, rng_seed=1)
-    w, v = (normal(4, 4, rng_seed=2).requires_grad_() for _ in range(2))
-    discriminator.map_loss(x @ w).backward()
-    said = network(discriminator)(torch.cat([x @ v, z]))[:, 0]
-    nn.functional.binary_cross_entropy(said, 1 - labels(6, 6, 0.2)).backward()
-    torch.testing.assert_close(w.grad, v.grad)
-
-
-def test_a_turn_is_the_discriminators_steps_and_one_of_the_map(plain):
+def test_a_turn_is_the_discriminators_steps_and_one_of_the_map(plain, as_modules):
     x, z, w = normal(9, 4), normal(8, 4, rng_seed=1), normal(4, 4, rng_seed=2)
     random = generator()
-    game = Game(plain, x, z, w, random, beta=0.01)
+    game = Game(plain, x, z, w, random, beta=0.02)
     again = generator()
     again.set_state(random.get_state())
-    slow = network(game.discriminator)
+    slow = as_modules(game.discriminator)
     optimizer = torch.optim.SGD(slow.parameters(), lr=0.3)
     scaled = [rows / rows.square().mean().sqrt() for rows in (x, z)]
 
-    def drawn(rows):
-        return rows[torch.randint(len(rows), (6,), generator=again)]
+    def drawn(rows, count=12):
+        return rows[torch.randint(len(rows), (count,), generator=again)]
 
-    losses = []
-    for _ in range(2):
-        v = torch.cat([drawn(scaled[0]) @ w, drawn(scaled[1])])
+    losses, mapped, others = [], drawn(scaled[0]) @ w, drawn(scaled[1])
+    for turn in range(2):
+        v = torch.cat([rows[6 * turn : 6 * turn + 6] for rows in (mapped, others)])
         torch.rand(v.shape, generator=again)  # the coins of dropout
         loss = nn.functional.binary_cross_entropy(slow(v)[:, 0], labels(6, 6, 0.2))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    w.requires_grad_()
-    said = slow(drawn(scaled[0]) @ w)[:, 0]
+    v = w.clone().requires_grad_()
+    said = slow(drawn(scaled[0], 6) @ v)[:, 0]
     (nn.functional.binary_cross_entropy(said, labels(0, 6, 0.2)) / 2).backward()
-    stepped = w.detach() - 0.5 * w.grad
+    stepped = w - 0.5 * v.grad
     assert game.turn(0.5) == pytest.approx(sum(losses) / 2)
-    torch.testing.assert_close(game.w, 1.01 * stepped - 0.01 * stepped @ stepped.T @ stepped)
+    torch.testing.assert_close(game.w, 1.02 * stepped - 0.02 * stepped @ stepped.T @ stepped)
+
+
+def test_a_small_pull_waits_for_ten_steps(plain):
+    game = Game(plain, normal(9, 4), normal(8, 4), 2 * torch.eye(4).double(), generator(), beta=0.01)
+    still = torch.zeros(4, 4).double()
+    for step in range(1, 21):
+        before = game.w
+        game.step(still, 0.1)
+        assert torch.equal(game.w, towards_orthogonal(before, 0.1) if step % 10 == 0 else before)
 
 
 def test_words_are_drawn_among_the_most_frequent():
@@ -95,6 +59,7 @@ def test_words_are_drawn_among_the_most_frequent():
     game = Game(adversary, normal(9, 4), normal(9, 4), torch.eye(4).double(), generator())
     assert len(game.x) == len(game.z) == 3
     assert game.draw(game.x).shape == (32, 4)
+    assert game.draw(game.x, 3).shape == (96, 4)
 
 
 def test_the_scale_of_the_tables_does_not_matter(plain):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from bilex.bench.inputs import Input, Kind, Place
@@ -48,27 +49,30 @@ def _make(name: str, parts: dict[str, Any], given: TomlTable, base: Path, *, pai
     for part in ("source", "target", "test"):
         if parts[part] is None:
             raise given.refusal(f"has no {part}; needed source, target, test, and train unless no system trains on it")
-    inputs = {
-        part: None
-        if parts[part] is None
-        else _read_input(given.of(parts[part], f"{given.what}: {part}"), kind, base, pair)
-        for part, kind in _PARTS.items()
-    }
+    inputs: dict[str, Input | None] = {}
+    for part, kind in _PARTS.items():
+        tables = tuple(found for found in inputs.values() if found and found.kind == "table")
+        own = None if parts[part] is None else given.of(parts[part], f"{given.what}: {part}")
+        inputs[part] = None if own is None else _read_input(own, kind, base, pair, tables)
     return Direction(name=name, **inputs)  # type: ignore[arg-type]
 
 
-def _read_input(given: TomlTable, kind: Kind, base: Path, pair: str) -> Input:
-    known = PLACES if kind == "table" else tuple(place for place in PLACES if place != "shared")
+def _read_input(given: TomlTable, kind: Kind, base: Path, pair: str, tables: tuple[Input, ...]) -> Input:
+    known = tuple(place for place in PLACES if place != {"table": "identical", "dictionary": "shared"}[kind])
     given.only(*known, *(("max_words",) if kind == "table" else ()), "sha256")
     places = [place for place in known if place in given]
     if len(places) != 1:
         raise given.refusal(f"names {len(places)} places; needed one of {', '.join(known)}")
+    name = given.text(places[0])
+    if places[0] == "identical" and not re.fullmatch(r"\d{1,9}-\d{1,9}", name):
+        raise given.refusal(f"identical = {name!r}; needed a range of the words of both tables, as '0-5000'")
     return Input(
         kind=kind,
         place=places[0],
-        name=given.text(places[0]),
+        name=name,
         base=base,
         max_words=given.number("max_words"),
         sha256=given.text("sha256") if "sha256" in given else None,
         pair=pair,
+        tables=tables if places[0] == "identical" else (),
     )

@@ -24,7 +24,7 @@ from bilex.storage.files import sha256
 from bilex.table import EmbeddingTable
 
 Kind = Literal["table", "dictionary"]
-Place = Literal["file", "sample", "shared", "muse"]
+Place = Literal["file", "sample", "shared", "muse", "identical"]
 NATIVE = ".safetensors"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -57,6 +57,8 @@ class Input:
     """The expected hash of the file, if it is known."""
     pair: str = ""
     """The language pair, for the advice how to fetch the file."""
+    tables: tuple[Input, ...] = ()
+    """Source and target table of a dictionary of identical words, whose name is a range such as 0-5000."""
 
     @property
     def label(self) -> str:
@@ -65,8 +67,10 @@ class Input:
         return (self.name if self.place == "file" else f"{self.place} {self.name}") + cut
 
     def find(self) -> Path:
-        """The path of its file, which must exist."""
-        path = self._path()
+        """The path of its file, which must exist; for identical words that of the source table."""
+        for table in self.tables:
+            table.find()
+        path = self.tables[0].find() if self.tables else self._path()
         if not is_file(path):
             raise SuiteError(f"{path}: there is no such file; {self._advice()}")
         return path
@@ -109,6 +113,8 @@ class Store:
         return self._ready[wanted]
 
     def _prepare(self, wanted: Input) -> Ready:
+        if wanted.tables:
+            return self._write_identical(wanted)
         path = wanted.find()
         if wanted.kind == "dictionary" or path.suffix == NATIVE:
             found = sha256(path)
@@ -126,6 +132,19 @@ class Store:
             require_disk_space(native, table.rows.nbytes, "the converted table")
             table.write(native)
         return Ready(path=native, max_words=None, sha256=sha256(native), label=wanted.label)
+
+    def _write_identical(self, wanted: Input) -> Ready:
+        """A dictionary of the words of both tables, from the most frequent source word on, cut to the range."""
+        ready = [self.prepare(table) for table in wanted.tables]
+        identity = repr([(table.sha256, table.max_words) for table in ready])
+        path = self.folder / f"identical-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.{wanted.name}.tsv"
+        if not path.is_file():
+            source, target = (EmbeddingTable.read(table.path, max_words=table.max_words) for table in ready)
+            words = [word for word in source.words if word in target and not word.startswith("#")]
+            begin, end = map(int, wanted.name.split("-"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Lexicon.from_pairs((word, word) for word in words[begin:end]).write(path)
+        return Ready(path=path, max_words=None, sha256=sha256(path), label=wanted.label, comment="#")
 
 
 def check_sum(path: Path, found: str, needed: str | None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import options
+from bilex.cli.dictionaries import format_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @options.direction
 @options.vectors_only
 @click.option("--hubness", "with_hubness", is_flag=True, help="Also measure hubness over the whole tables.")
+@format_options
 @options.fold_case
 @options.device
 @options.as_json
@@ -39,6 +41,7 @@ def evaluate(
     fold_case: bool,
     device: str,
     as_json: bool,
+    how: dict[str, Any],
 ) -> None:
     """Measure the alignment in RUN against DICTIONARY, whose first column is the language translated from.
 
@@ -47,11 +50,9 @@ def evaluate(
 
     If RUN has a second stage, the figures are those with it, and those of the vectors alone stand beside them.
     """
-    from bilex.lexicon import Lexicon
-
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
-    lexicon = Lexicon.read(dictionary)
+    lexicon = options.read_lexicon(dictionary, how)
     with options.progress("searching") as bar:
         result = alignment.evaluate(
             lexicon,

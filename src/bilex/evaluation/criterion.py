@@ -30,6 +30,13 @@ def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tenso
     return 1 / Index(CSLS(k=k), x, z).ranks(x[sources], gold).double()
 
 
+def require_dev(pairs: Tensor, dev: Tensor | None, least: int) -> tuple[Tensor, Tensor | None]:
+    """(pairs, dev); if dev (q, 2) has fewer source words than `least`, it is added to the pairs, and there is none."""
+    if dev is not None and len(torch.unique(dev[:, 0])) < least:
+        return torch.cat([pairs, dev]), None
+    return pairs, dev
+
+
 def standard_error(differences: Tensor) -> float:
     """Standard error of the mean of differences between two maps, one per word: (s,)."""
     return float(differences.std(correction=0)) / math.sqrt(len(differences))

@@ -52,9 +52,7 @@ class AdversarialAutoencoder(Adversarial):
     """Weight of the cycle loss, the ρ of the formula."""
     rounds: int = 5
     """Rounds of VecMap."""
-    steps: int = 1000
-    """Steps of each map, per epoch. In the paper 31,250."""
-    adversary: Adversary = field(default_factory=lambda: Adversary(max_rank=50_000))
+    adversary: Adversary = field(default_factory=lambda: Adversary(dropout=0.1, smoothing=0.1, max_rank=50_000))
     """The discriminators, one per direction."""
 
     def __post_init__(self) -> None:
@@ -109,7 +107,8 @@ class Cycle(Game):
         a = forward.draw(forward.x)
         b = a @ forward.w
         forward.deceive(a, rate)
-        backward.descend(lambda w: self.weight * (a - b @ w).abs().mean(), rate)
+        gradient = -self.weight / a.numel() * b.T @ (a - b @ backward.w).sign()  # of ρ · mean|a − b F|
+        backward.step(gradient, rate)
 
 
 def encode(rows: Tensor, c: int) -> Tensor:

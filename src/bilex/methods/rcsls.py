@@ -90,7 +90,7 @@ class RCSLS(Method):
         """
         sources, targets = (_unique_words(len(x_d), pairs if pairs is None else pairs[:, i]) for i in (0, 1))
         near_z, mean_z = self._nearest((x_d @ w)[sources.first], z, z, sources.place)
-        near_x, mean_x = self._nearest(z_d[targets.first], x @ w, x, targets.place)
+        near_x, mean_x = self._nearest(z_d[targets.first] @ w.T, x, x, targets.place)  # z · xW = z Wᵀ · x
         loss = -(2 * (x_d @ w * z_d).sum(1) - near_z - near_x).mean()
         gradient = -(x_d.T @ (2 * z_d - mean_z) - mean_x.T @ z_d) / len(x_d)
         return float(loss), gradient

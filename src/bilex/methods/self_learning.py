@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import torch
 
 from bilex.errors import AlignmentError, SettingsError
-from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, standard_error
+from bilex.evaluation.criterion import mean_cosine, reciprocal_ranks, require_dev, standard_error
 from bilex.evaluation.held_out import held_out_record
 from bilex.induction.confidence import Extension, extend_dictionary, isin_pairs, most_confident
 from bilex.induction.induction import Induction
@@ -118,8 +118,8 @@ class SelfLearning(Method):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> Mapping:
         """All rounds, then the selected mapping, or with dev the last fit."""
-        if self.refit and dev is not None and len(torch.unique(dev[:, 0])) < self.min_dev_words:
-            pairs, dev = torch.cat([pairs, dev]), None
+        if self.refit:
+            pairs, dev = require_dev(pairs, dev, self.min_dev_words)
         state = checkpoint.load(trace)
         if state is None:
             first = trace.span(0, self.share_before(pairs))

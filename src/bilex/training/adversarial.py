@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from bilex.errors import SettingsError
-from bilex.training.network import Network, dropout
+from bilex.training.discriminator import Discriminator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,10 +17,11 @@ if TYPE_CHECKING:
 
     from bilex.training.trace import Trace
 
-SLOPE = 0.2
-"""Slope of the leaky ReLU below 0."""
 DECAY, SHRINK, MIN_RATE = 0.98, 0.5, 1e-5
 """Factors of the learning rate per epoch, and per epoch that is not the best; smallest learning rate."""
+PULL_EVERY, LARGEST_PULL = 10, 0.1
+"""W is pulled towards orthogonality after so many steps, as much as for all of them at once, since each pull takes as
+long as a step of the discriminator; with a larger pull than this, after every step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,9 @@ class Game:
     def __init__(
         self, adversary: Adversary, x: Tensor, z: Tensor, w: Tensor, generator: Generator, *, beta: float = 0.0
     ) -> None:
-        self.adversary, self.w, self.generator, self.beta = adversary, w, generator, beta
+        self.adversary, self.w, self.generator = adversary, w, generator
+        self.every = PULL_EVERY if beta * PULL_EVERY <= LARGEST_PULL else 1
+        self.pull, self.steps = beta * self.every, 0
         x, z = x[: adversary.max_rank], z[: adversary.max_rank]
         self.x, self.z = (rows / rows.square().mean().sqrt() for rows in (x, z))
         self.discriminator = Discriminator(adversary, z, generator)
@@ -76,64 +78,31 @@ class Game:
 
     def learn(self) -> float:
         """All steps of the discriminator in a turn. Returns their mean loss."""
-        losses = [
-            self.discriminator.learn(self.draw(self.x) @ self.w, self.draw(self.z), self.generator)
-            for _ in range(self.adversary.turns)
-        ]
-        return sum(losses) / len(losses)
+        turns, batch = self.adversary.turns, self.adversary.batch
+        mapped, others = self.draw(self.x, turns) @ self.w, self.draw(self.z, turns)
+        batches = zip(torch.split(mapped, batch), torch.split(others, batch), strict=True)
+        return sum(self.discriminator.learn(*both, self.generator) for both in batches) / turns
 
     def deceive(self, x: Tensor, rate: float) -> None:
         """One adversarial step of W on these words: (b, d)."""
-        self.descend(lambda w: self.discriminator.map_loss(x @ w), rate)
+        self.step(x.T @ self.discriminator.map_gradient(x @ self.w), rate)
 
     def descend(self, loss: Callable[[Tensor], Tensor], rate: float) -> None:
-        """W ← W − rate · ∂loss/∂W, then one step towards orthogonality."""
+        """One step of W on any loss."""
         w = self.w.detach().requires_grad_()
         (gradient,) = torch.autograd.grad(loss(w), w)
-        self.w = towards_orthogonal(self.w - rate * gradient, self.beta)
+        self.step(gradient, rate)
 
-    def draw(self, rows: Tensor) -> Tensor:
-        """A random batch of rows, with replacement: (b, d)."""
-        drawn = torch.randint(len(rows), (self.adversary.batch,), generator=self.generator)
+    def draw(self, rows: Tensor, batches: int = 1) -> Tensor:
+        """Random batches of rows, with replacement: (batches · b, d)."""
+        drawn = torch.randint(len(rows), (batches * self.adversary.batch,), generator=self.generator)
         return rows[drawn.to(rows.device)]
 
-
-class Discriminator:
-    """The logit s(v) of the probability that v is a mapped word.
-
-    s(v) = λ(λ(v A + a) B + b) c + e, λ the leaky ReLU.  v: (n, d), A: (d, h), B: (h, h), c: (h, 1); s: (n,).
-    """
-
-    def __init__(self, adversary: Adversary, like: Tensor, generator: Generator) -> None:
-        self.adversary = adversary
-        sizes = (like.shape[1], adversary.hidden, adversary.hidden, 1)
-        self.network = Network.random(sizes, like, generator, slope=SLOPE)
-        self.parameters = [*self.network.weights, *self.network.biases]  # the slope is not trained
-
-    def __call__(self, v: Tensor) -> Tensor:
-        """s(v)."""
-        return self.network(v)[:, 0]
-
-    def learn(self, mapped: Tensor, others: Tensor, generator: Generator) -> float:
-        """One gradient step on the cross entropy H with smoothed labels. Returns H.  mapped, others: (b, d)."""
-        truth = 1 - self.adversary.smoothing
-        v = dropout(self.adversary.dropout, generator)(torch.cat([mapped, others]))
-        labels = torch.cat([v.new_full((len(mapped),), truth), v.new_full((len(others),), 1 - truth)])
-        loss = binary_cross_entropy_with_logits(self(v), labels)
-        gradients = torch.autograd.grad(loss, self.parameters)
-        with torch.no_grad():
-            for parameter, gradient in zip(self.parameters, gradients, strict=True):
-                parameter -= self.adversary.learning_rate * gradient
-        return float(loss.detach())
-
-    def map_loss(self, mapped: Tensor) -> Tensor:
-        """The loss of the map: H with labels exchanged, without dropout.  mapped: (b, d).
-
-        H is a mean over words of both languages. The half of the other language does not depend on the map and is left
-        out.
-        """
-        scores = self(mapped)
-        return binary_cross_entropy_with_logits(scores, torch.full_like(scores, self.adversary.smoothing)) / 2
+    def step(self, gradient: Tensor, rate: float) -> None:
+        """W ← W − rate · ∂loss/∂W, then towards orthogonality, if it is time."""
+        self.w, self.steps = self.w - rate * gradient, self.steps + 1
+        if self.steps % self.every == 0:
+            self.w = towards_orthogonal(self.w, self.pull)
 
 
 def towards_orthogonal(w: Tensor, beta: float) -> Tensor:
@@ -173,12 +142,17 @@ def play(
     selection = Selection(game.w, criterion(game.w), learning_rate)
     trace(epoch=0, criterion=selection.criterion)
     for epoch in range(1, epochs + 1):
-        part, loss = trace.span((epoch - 1) / epochs, epoch / epochs), 0.0
-        progress = part.progress(f"epoch {epoch} of {epochs}")
-        for step in range(1, steps + 1):
-            loss += game.turn(selection.rate)
-            progress(step, steps)
+        loss = play_epoch(game, epoch, epochs, steps=steps, rate=selection.rate, trace=trace)
         value = criterion(game.w)
-        trace(epoch=epoch, discriminator_loss=loss / steps, criterion=value, learning_rate=selection.rate)
+        trace(epoch=epoch, discriminator_loss=loss, criterion=value, learning_rate=selection.rate)
         selection.update(game.w, value)
     return selection
+
+
+def play_epoch(game: Game, epoch: int, epochs: int, *, steps: int, rate: float, trace: Trace) -> float:
+    """One epoch of several. Returns the mean loss of the discriminator."""
+    progress, loss = trace.span((epoch - 1) / epochs, epoch / epochs).progress(f"epoch {epoch} of {epochs}"), 0.0
+    for step in range(1, steps + 1):
+        loss += game.turn(rate)
+        progress(step, steps)
+    return loss / steps

@@ -14,6 +14,7 @@ from bilex.evaluation.held_out import HELD_OUT
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
+from bilex.methods.rapo.best_start import best_start
 from bilex.methods.rapo.context import ContextSettings, just_below
 from bilex.methods.rapo.hard_negatives import HardNegatives
 from bilex.methods.rapo.learner import RankingLearner, Shuffle, Tables
@@ -103,7 +104,8 @@ class Rapo(Method):
     }
 
     start: str = "geomm"
-    """Where training starts: the name of a linear method, or `random`."""
+    """Where training starts: the name of a linear method; `best`, that of several linear methods which translates
+    held-out pairs best; or `random`."""
     adapters: AdapterStart = "zeros"
     """The adapters of a random start: zeros, or random numbers between ±1/√d, as in the authors' program."""
     activation: Activation = "linear"
@@ -183,7 +185,7 @@ class Rapo(Method):
         self._needs_at_least(0, "hard", "random", "warm_up", "epochs", "learning_rate")
         self._needs_at_least(0, "orthogonality", "ranking", "lambda_1", "lambda_2")
         self._needs_unit_rows("contexts and scores are cosines")
-        if self.start != "random" and get_method(self.start).warm_starts:
+        if self.start not in ("random", "best") and get_method(self.start).warm_starts:
             raise SettingsError(f"rapo: start={self.start} is not a linear method; choose a linear one, or random")
         if self.adapters != "zeros" and self.start != "random":
             raise SettingsError(
@@ -312,7 +314,7 @@ class Rapo(Method):
         resumed: bool,
     ) -> RankingLearner:
         started = time.perf_counter()
-        start = self._start(*tables.rows, pairs, trained, generator)
+        start = self._start(*tables.rows, pairs, trained, generator, Trace() if resumed else trace)
         if not resumed:
             trace(stage="start", seconds=time.perf_counter() - started)
         return RankingLearner(
@@ -341,7 +343,7 @@ class Rapo(Method):
         return torch.bfloat16 if is_large and on_cpu and gains(Bfloat16) else x.dtype
 
     def _start(
-        self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, generator: Generator
+        self, x: Tensor, z: Tensor, pairs: Tensor, trained: TowerMapping | None, generator: Generator, trace: Trace
     ) -> Parameters:
         """Initial parameters: from trained towers, at random, or from the map of a linear method."""
         if trained is not None and self.warm_start:
@@ -350,6 +352,8 @@ class Rapo(Method):
             d = x.shape[1]
             parameters = random_start(d, self.reflections or d, self.projection, generator, adapters=self.adapters)
             return {name: array.to(x) for name, array in parameters.items()}
+        if self.start == "best":
+            return from_linear(best_start(x, z, pairs, generator, trace), self.activation, self.projection)
         # The linear method has its default settings, except that the tables are normalized as for RAPO.
         mapping = get_method(self.start).fit(x, z, pairs, dev=None, generator=generator, trace=Trace())
         if not isinstance(mapping, LinearMapping):
