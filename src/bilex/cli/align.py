@@ -70,8 +70,8 @@ if TYPE_CHECKING:
 )
 @click.option("--output", "output", type=options.RunPath, required=True, metavar="RUN", help="Folder to write.")
 @click.option("--force", is_flag=True, help="Replace RUN if it exists, after the new one is complete.")
-@format_options
 @click.option("--vectors-only", is_flag=True, help="Leave out the second stage, which ranks by further signals.")
+@format_options
 @click.option("--verbose", is_flag=True, help="Print the figures of each epoch or round on stderr.")
 @click.option("--profile", "profiled", is_flag=True, help="At the end, print on stderr where the time went.")
 @options.fold_case
