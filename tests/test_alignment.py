@@ -6,6 +6,7 @@ import torch
 
 from bilex import CSLS, EmbeddingTable, InvertedSoftmax, Lexicon, Nearest, align
 from bilex.errors import LexiconError, SettingsError, TableError
+from bilex.mapping import LinearMapping, Mapping
 
 RETRIEVALS = [CSLS(), Nearest(), InvertedSoftmax()]
 DIRECTIONS = ["forward", "backward"]
@@ -87,6 +88,20 @@ class TestTranslate:
         torch.testing.assert_close(alignment.map_rows(rows), alignment.source_rows[[3, 8]])
         rows = torch.from_numpy(world.target.rows[[3, 8]])
         torch.testing.assert_close(alignment.map_rows(rows, "target"), alignment.target_rows[[3, 8]])
+
+    @pytest.mark.parametrize("side", ["source", "target"])
+    def test_new_rows_are_mapped_among_those_of_their_table(self, world, alignment, side, monkeypatch):
+        monkeypatch.setattr(Mapping, "kinds", dict(Mapping.kinds))
+
+        class Centred(LinearMapping, kind="centred"):
+            def source(self, rows, *, among=None):
+                return rows - (rows if among is None else among).mean(0)
+
+            target = source
+
+        made = alignment.refitted(Centred(source_matrix=torch.eye(12)), train=world.train, dev=None)
+        rows = torch.from_numpy(getattr(world, side).rows[[3, 8]])
+        torch.testing.assert_close(made.map_rows(rows, side), getattr(made, f"{side}_rows")[[3, 8]])
 
 
 class TestInduce:

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 import bilex
 
 SOURCE = Path(bilex.__file__).parent
@@ -82,6 +84,13 @@ def test_every_package_has_a_layer():
 
 def test_imports_point_downwards():
     assert {(own, other, place) for own, other, typing, place in upward() if not typing} == set()
+
+
+@pytest.mark.parametrize("package", ["search", "methods/rapo"])
+def test_a_package_that_explains_its_files_names_all_of_them(package):
+    files = {path.name for path in (SOURCE / package).glob("*.py")} - {"__init__.py"}
+    text = (SOURCE / package / "__init__.py").read_text(encoding="utf-8")
+    assert {name for name in files if name not in text} == set()
 
 
 def test_the_mean_r_of_csls_has_one_definition():

@@ -30,13 +30,26 @@ def test_expected_to_fail():
 FILE = 'import pytest\npytest.importorskip("no_such_module_anywhere")\n'
 
 
-@pytest.mark.parametrize(("strict", "failed", "skipped"), [({}, 0, 4), ({"BILEX_NO_SKIPS": "1"}, 3, 1)], ids=str)
-def test_a_skip_is_a_failure_where_nothing_may_be_skipped(tmp_path, strict, failed, skipped):
+@pytest.mark.parametrize(
+    ("strict", "options", "failed", "skipped"),
+    [({}, [], 0, 4), ({"BILEX_NO_SKIPS": "1"}, [], 3, 1), ({"BILEX_NO_SKIPS": "1"}, ["--numprocesses=2"], 3, 1)],
+    ids=str,
+)
+def test_a_skip_is_a_failure_where_nothing_may_be_skipped(tmp_path, strict, options, failed, skipped):
     shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
     (tmp_path / "test_some.py").write_text(TESTS)
     (tmp_path / "test_file.py").write_text(FILE)
     environment = {name: value for name, value in os.environ.items() if name != "BILEX_NO_SKIPS"} | strict
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--continue-on-collection-errors", tmp_path]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--continue-on-collection-errors",
+        *options,
+        tmp_path,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
     assert done.returncode == bool(failed), done.stdout
     told = {what: int(count) for count, what in re.findall(r"(\d+) (\w+)", done.stdout.splitlines()[-1])}

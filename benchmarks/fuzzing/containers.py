@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import sqlite3
 import struct
 import zipfile
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bilex.storage.array_file import METADATA_KEY
-from fuzzing.mutators import WORDS, mutate_bytes, mutate_json
+from fuzzing.mutators import WORDS, mutate_bytes, mutate_json, mutate_lines
 
 if TYPE_CHECKING:
     from random import Random
@@ -105,6 +106,42 @@ def mutate_npz(data: bytes, rng: Random) -> bytes:
             archive.writestr(name, content)
     whole = made.getvalue()
     return mutate_bytes(whole, rng) if rng.random() < 0.3 else whole
+
+
+def mutate_workbook(data: bytes, rng: Random) -> bytes:
+    """An .xlsx or .ods whose parts are damaged, left out or exchanged."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(rng.choice([1, 1, 2])):
+        name = rng.choice([*parts, *[part for part in parts if "sheet" in part or "content" in part] * 3])
+        match rng.randrange(8):
+            case 0:
+                parts[name] = b""
+            case 1:
+                parts[name] = parts[rng.choice(sorted(parts))]
+            case 2:
+                parts[name] = _REFERENCES.sub(lambda _: rng.choice(_CELLS), parts[name], count=rng.randint(1, 3))
+            case 3:
+                parts[name] = parts[name].replace(rng.choice(_XML), rng.choice(_XML), rng.randint(1, 5))
+            case _:
+                parts[name] = mutate_lines(parts[name], rng)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    whole = made.getvalue()
+    return mutate_bytes(whole, rng) if rng.random() < 0.2 else whole
+
+
+_REFERENCES = re.compile(rb'(?<==")[A-Z]{1,3}\d+(?::[A-Z]{1,3}\d+)?(?=")|(?<==")\d+(?=")')
+_CELLS = [
+    *(b"XFD1048576", b"A1:XFD1048576", b"ZZZ9999999", b"A0", b"1048576", b"1000000000", b"-1", b"9" * 20, b"x"),
+]
+_XML = [
+    *(b"<row", b"</row>", b"<c ", b"<v>", b"</v>", b"<t>", b"</si>", b't="s"', b't="b"', b't="e"', b't="inlineStr"'),
+    *(b"table:table-row", b"table:table-cell", b"table:table", b"text:p", b"office:annotation", b"columns-repeated"),
+    *(b'<!DOCTYPE x [<!ENTITY a "b">]>', b"&a;", b"&#0;", b"&lt;", b"\xff", b"", b"UTF-8", b"UTF-16", b"r:id"),
+]
 
 
 def mutate_sqlite(data: bytes, rng: Random) -> bytes:

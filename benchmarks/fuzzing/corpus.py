@@ -8,14 +8,17 @@ import zipfile
 from contextlib import closing
 from dataclasses import fields, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bilex.alignment import Alignment
+from bilex.entry import Entry
 from bilex.errors import BilexError
 from bilex.fitting.fit import align, fit
 from bilex.fitting.inputs import Inputs, collect
+from bilex.io.sheets.review_writer import write_review_sheet
 from bilex.lexicon import Lexicon
 from bilex.methods.base import all_methods, get_method
 from bilex.retrieval import CSLS, InvertedSoftmax
@@ -27,8 +30,6 @@ from bilex.table import EmbeddingTable
 from bilex.training.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from torch import Tensor
 
     from bilex.methods.base import Method
@@ -76,6 +77,7 @@ method = "rapo"
 protocol = "paper"
 settings = { epochs = 1, "learning_rate" = 0.5, decay = true }
 """
+SHEETS = Path(__file__).resolve().parents[2] / "tests" / "io" / "sheets" / "files"
 BOMB = 320 << 20
 """Bytes that a small file unpacks to."""
 
@@ -267,6 +269,7 @@ def _write_texts(folder: Path, train: Lexicon) -> None:
     (texts / "quoted.csv").write_text(quoted, encoding="utf-8")
     for encoding in ("utf-16", "latin-1"):
         (texts / f"{encoding}.txt").write_bytes("".join(f"é{s}\t#{t}\n" for s, t in pairs).encode(encoding))
+    _write_sheets(folder / "sheets", pairs)
     (folder / "judgements").mkdir()
     judged = "".join(f"{s}\t{t}\t{i / 3:.2f}\n" for i, (s, t) in enumerate(pairs))
     (folder / "judgements" / "judged.tsv").write_text("# a comment\n" + judged, encoding="utf-8")
@@ -275,6 +278,30 @@ def _write_texts(folder: Path, train: Lexicon) -> None:
         write_settings(folder / "settings" / f"{name}.toml", MethodSettings(name, _settings_of(method())))
     (folder / "suites").mkdir()
     (folder / "suites" / "suite.toml").write_text(SUITE, encoding="utf-8")
+
+
+def _write_sheets(folder: Path, pairs: list[tuple[str, str]]) -> None:
+    """Spreadsheets: text of several kinds, the sheet of a review, and files of real programs."""
+    folder.mkdir()
+    rows = [("Note", "English", "n", "French"), *(("x", s, str(i), f"{t}, (a) / é") for i, (s, t) in enumerate(pairs))]
+    for name, separator, encoding in (("semicolon.csv", ";", "cp1252"), ("tab.txt", "\t", "utf-16")):
+        text = "\r\n".join(separator.join(f'"{cell}"' for cell in row) for row in rows)
+        (folder / name).write_bytes(text.encode(encoding, "replace"))
+    decided = ["accept", "reject", "a; b", "?", '"no"', ""]
+    lines = [("source", "target", "decision", "note")]
+    lines += [(s, t, decided[i % len(decided)], "n") for i, (s, t) in enumerate(pairs)]
+    (folder / "review.csv").write_text("".join(";".join(line) + "\n" for line in lines), encoding="utf-8")
+    write_review_sheet(folder / "review.xlsx", [Entry(s, t, 0.5, 1) for s, t in pairs], {"s1": ["t2", "t3"]})
+    for name in (
+        "lo.xlsx",
+        "lo.ods",
+        "lo-merged.xlsx",
+        "lo-merged.ods",
+        "lo-decorated.ods",
+        "lo-formulas.ods",
+        "pandas.xlsx",
+    ):
+        shutil.copy(SHEETS / name, folder)
 
 
 def _settings_of(method: Method, prefix: str = "") -> dict[str, str]:

@@ -16,6 +16,7 @@ from bilex.cli import main
 from bilex.errors import BilexError
 from bilex.fitting.fit import fit
 from bilex.fitting.inputs import collect
+from bilex.io.dictionary import read_pairs
 from bilex.io.inspection import inspect_table
 from bilex.io.open import FORMATS
 from bilex.io.stream import GZIP_MAGIC
@@ -29,10 +30,12 @@ from bilex.run.corrections import Corrections
 from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, MAPPING, check_unfinished
 from bilex.run.folder import describe
 from bilex.run.provenance import INPUTS, check_same, read
+from bilex.run.review import read_review
 from bilex.settings.file import read_settings
 from bilex.storage.lock import LOCK_FILE, lock_owner
 from bilex.storage.strict_json import to_json
 from bilex.table import EmbeddingTable
+from bilex.text.printable import printable
 from bilex.training.checkpoint import CHECKPOINT, Checkpoint
 from fuzzing.checks import check_finite, check_json, check_text
 from fuzzing.containers import (
@@ -43,6 +46,7 @@ from fuzzing.containers import (
     mutate_safetensors,
     mutate_sqlite,
     mutate_word2vec,
+    mutate_workbook,
 )
 from fuzzing.corpus import CHECKPOINTS, RUNS
 from fuzzing.inputs import Files, Special
@@ -277,9 +281,9 @@ def _make_dictionary(corpus: Corpus, rng: Random) -> Files:
 
 
 def _use_dictionary(corpus: Corpus, folder: Path, rng: Random) -> None:
-    separator = rng.choice(["auto"] * 5 + ["tab", "comma", "space"])
+    separator = rng.choice(["auto"] * 5 + ["tab", "semicolon", "comma", "space"])
     own = (folder / "encoding").read_text() if (folder / "encoding").exists() else "utf-8"
-    encoding = rng.choice([own] * 5 + ["utf-8", "latin-1", "utf-16"])
+    encoding = rng.choice([own] * 5 + ["auto", "utf-8", "latin-1", "utf-16"])
     comment = rng.choice(["#", "#", None])
     lexicon = Lexicon.read(folder / "dictionary", separator=separator, encoding=encoding, comment=comment)
     found = lexicon.index(corpus.alignment.source, corpus.alignment.target, fold_case=rng.random() < 0.3)
@@ -289,6 +293,41 @@ def _use_dictionary(corpus: Corpus, folder: Path, rng: Random) -> None:
         assert Lexicon.read(folder / "again", separator="tab").pairs == lexicon.pairs
     rest, held = lexicon.split(0.2, rng_seed=0)
     assert len(rest) + len(held) == len(lexicon)
+
+
+def _make_sheet(corpus: Corpus, rng: Random) -> Files:
+    sheets = corpus.below("sheets/")
+    name = rng.choice(sorted(sheets))
+    is_workbook = name.endswith((".xlsx", ".ods"))
+    return {"sheet": some(sheets[name], rng, mutate_workbook if is_workbook else mutate_lines)}
+
+
+def _use_sheet(corpus: Corpus, folder: Path, rng: Random) -> None:
+    path = folder / "sheet"
+    if rng.random() < 0.05:
+        _call(["inspect", str(path), "--json"], whole=True)
+        return
+    if rng.random() < 0.3:
+        with closing(Corrections(folder / "corrections.sqlite")) as corrections:
+            review = read_review(path, corrections)
+            corrections.decide_all(review.decisions)
+            assert sum(corrections.counts().values()) == len(review.decisions)
+            assert not read_review(path, corrections).decisions
+            corrected(corpus.alignment.induce(), corrections)
+        return
+    lexicon = Lexicon.read(
+        path,
+        columns=rng.choice([None, None, None, "1,2", "English,French", (2, 4)]),
+        cells=rng.choice(["auto", "auto", "split", "whole"]),
+        header=rng.choice([None, None, True, False]),
+        encoding=rng.choice(["auto", "auto", "auto", "cp1252"]),
+    )
+    lexicon.write(folder / "again.tsv")
+    assert read_pairs(folder / "again.tsv", separator="tab")[0] == lexicon.pairs
+    for line in lexicon.report.summary() if lexicon.report else ():
+        check_text(printable(line))
+    check_json(to_json(lexicon.report.to_json() if lexicon.report else {}))
+    check_finite(lexicon.index(corpus.alignment.source, corpus.alignment.target).to_json())
 
 
 def _make_decisions(corpus: Corpus, rng: Random) -> Files:
@@ -388,6 +427,7 @@ TARGETS: dict[str, Target] = {
     "checkpoint": Target(_make_checkpoint, _use_checkpoint, 15),
     "decisions": Target(_make_decisions, _use_decisions, 60),
     "dictionary": Target(_make_dictionary, _use_dictionary, 200),
+    "sheet": Target(_make_sheet, _use_sheet, 120),
     "judgements": Target(_make_judgements, _use_judgements, 40),
     "settings": Target(_make_settings, _use_settings, 60),
     "suite": Target(_make_suite, _use_suite, 40),

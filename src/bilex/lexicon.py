@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from bilex.coverage import LexiconIndex, find_pairs
 from bilex.errors import LexiconError, SettingsError
-from bilex.io.dictionary import LexiconReport, Separator, comment_prefix, read_pairs, write_pairs
+from bilex.io.dictionary import LexiconReport, write_pairs
 from bilex.io.in_memory import word_pairs
+from bilex.io.sheets.read import DictionaryFormat, read_dictionary
 from bilex.page.display import MAX_SHOWN_ROWS, Displayed, format_count, format_list, more_rows_note
 from bilex.text.printable import printable
 from bilex.text.words import describe_value, quote, truncate, word_list
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from bilex.coverage import Vocabulary
+    from bilex.io.dictionary import Separator
     from bilex.io.in_memory import LexiconLike, PairsLike, TableLike
+    from bilex.io.sheets.columns import ColumnsLike
+    from bilex.io.sheets.pairs import CellMode
     from bilex.page.tables import Table
 
 __all__ = ["Lexicon", "LexiconIndex", "LexiconReport"]
@@ -62,17 +66,35 @@ class Lexicon(Displayed):
         *,
         separator: Separator = "auto",
         comment: str | None = "auto",
-        encoding: str = "utf-8",
+        encoding: str = "auto",
+        columns: ColumnsLike | None = None,
+        sheet: str | int | None = None,
+        header: bool | None = None,
+        cells: CellMode = "auto",
     ) -> Self:
-        """Read `source<separator>target` lines; further columns, blank and comment lines are counted in `report`.
+        """Read pairs of words, one in each line, or a spreadsheet: .csv, .tsv, .txt, .xlsx or .ods.
+
+        What the file is, is found out, and `report.summary()` says it. columns: source and targets, by numbers from 1
+        or by headings, such as "1,3" or ("English", "French"). sheet: name or number of a sheet of a workbook. header:
+        whether the first row is a heading. cells: "split" takes a cell such as `le, autre / x (remark)` apart, "whole"
+        keeps its text; with "auto" a spreadsheet is split, and a file without a heading, in which every line is a pair
+        between tabs, commas or spaces, is read as it is.
 
         A line is a comment if it begins with `comment`, unless `comment` alone is the first field of a tab or comma
         separated line: `#<TAB>dièse` is a pair. With "auto" the sign is `#`. Files named like those of MUSE
         (`en-fr.0-5000.txt`, `en-fr.5000-6500.txt`) then have no comments, since they have words like `#tag`.
         """
         path = Path(path)
-        comment = comment_prefix(path) if comment == "auto" else comment
-        pairs, report = read_pairs(path, separator=separator, comment=comment, encoding=encoding)
+        given = DictionaryFormat(
+            separator=separator,
+            comment=comment,
+            encoding=encoding,
+            columns=columns,
+            sheet=sheet,
+            header=header,
+            cells=cells,
+        )
+        pairs, report = read_dictionary(path, given)
         return cls(pairs=pairs, origin=path, report=report)
 
     @classmethod

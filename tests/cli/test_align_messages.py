@@ -97,6 +97,7 @@ class TestWarnings:
         (said,) = self.said(world, few)
         assert said.startswith("11 source words are too few to learn 12 dimensions well")
         assert self.said(world, few, method="procrustes_refinement") == []
+        assert self.said(world, world.train.pairs[:12]) == []
 
     def test_no_dictionary(self, world):
         assert list(align_messages.warnings(collect(world.source, world.target, None))) == []

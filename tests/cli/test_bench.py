@@ -1,8 +1,10 @@
 import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from bilex.cli.bench import _outcome
 from bilex.errors import LexiconError
 
 SUITE = """
@@ -52,6 +54,11 @@ def test_a_suite_is_run_and_summed_up(bilex, suite, tmp_path):
     assert "; a few seconds for the other 2, up to " in result.err
     assert " GB each" in result.err
     assert f"next: bilex bench report {tmp_path / 'results'}" in result.err
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(None, "P@1 50.00"), (2, "P@1 50.00 in 2.0 s")])
+def test_a_result_may_have_no_time(seconds, told):
+    assert _outcome(SimpleNamespace(scores={"p_at_1": 50.0}, seconds=seconds)) == told
 
 
 def test_json(bilex, suite, tmp_path):

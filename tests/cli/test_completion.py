@@ -38,6 +38,12 @@ def test_methods_are_those_there_are():
     assert completed("methods", "vecmap-s") == ["vecmap_semi"]
 
 
+def test_presets_are_those_of_the_method():
+    assert completed("align", "--preset", "auth") == ["authors", "authors-en-tr", "authors-en-zh"]
+    assert completed("tune", "--method", "css", "--preset", "") == ["published"]
+    assert completed("align", "--method", "ridge", "--preset", "") == []
+
+
 def test_settings_of_the_method():
     assert "epochs=" in completed("align", "--method", "rapo", "--set", "ep")
     assert completed("align", "--method", "rcsls", "--set", "spectral=") == ["spectral=true", "spectral=false"]

@@ -352,7 +352,7 @@ class TestNamesThatAreNotUtf8:
         lexicon.write_bytes((files / "test.tsv").read_bytes())
         result = bilex("inspect", table)
         assert result.code == 0
-        assert "caf\\udce9.vec" in result.out
+        assert "caf\\udce9.vec" in result.out.replace("\n", ""), "a long path may be folded"
         assert bilex("inspect", table, "--json").json["path"] == str(table)
         assert bilex("convert", table, tmp_path / "x.npz").code == 0
         assert bilex("evaluate", made, lexicon).code == 0

@@ -47,8 +47,11 @@ def test_a_pipe_gets_no_bar_and_the_records_only_if_asked(bilex, args):
     assert (result.out, result.err.count("\n")) == ("", 2)
     said = bilex(*args, "--force", "--verbose").err.splitlines()
     assert [line.split("  ")[0] for line in said[:-2]] == [
-        "stage context", *["stage choose"] * 4, "stage held_out", *["stage refit"] * (len(said) - 8)
-    ]  # fmt: skip
+        *["stage context", "stage start"],
+        *["stage choose"] * 4,
+        *["stage held_out", "stage start"],
+        *["stage refit"] * (len(said) - 10),
+    ]
 
 
 @pytest.mark.parametrize("verbose", [False, True])

@@ -82,6 +82,18 @@ def test_what_was_found_can_be_aligned_with(bilex, refused, args, inputs, output
     assert "needed a file as written by bilex tune" in refused("align", *inputs, *more)
 
 
+def test_the_space_of_the_paper(bilex, inputs, output):
+    few = ["--set", "epochs=1", "--set", "lambda_1=1", "--search", "random", "--trials", 2]
+    result = bilex("tune", *inputs, "--space", "paper", *few, "--output", output)
+    assert result.code == 0
+    first, second = (line.split(": ")[1] for line in result.err.splitlines() if line.startswith("trial "))
+    assert "hard=128 random=128 activation=tanh learning_rate=0.0015" in result.err
+    assert "lambda_2=" in result.err
+    assert first != second
+    chosen = read_settings(output / "best.toml")
+    assert (chosen.settings["preset"], chosen.settings["epochs"]) == ("paper", "1")
+
+
 def test_dev_is_held_out_of_train(bilex, inputs, output):
     found = bilex("tune", *inputs, "--method", "ridge", "--trials", 1, "--output", output, "--json").json
     assert found["dev_words"] == 8
@@ -122,6 +134,8 @@ def test_trials_side_by_side(bilex, args, output, tmp_path, monkeypatch):
         (["--trials", 0], 2, "--trials"),
         (["--minutes", -1], 2, "--minutes"),
         (["--search", "grid"], 2, "--search"),
+        (["--space", "paper"], 1, "method ridge has no search space 'paper'; leave the name of the space out"),
+        (["--method", "rapo", "--preset", "papr"], 1, "no preset 'papr' (did you mean 'paper'?)"),
         (["--train", "absent.tsv"], 1, "absent.tsv: cannot be read"),
     ],
 )

@@ -8,15 +8,11 @@ from bilex.fitting.duration import estimate, rough
 
 MEASURED = [
     ("procrustes", (200_000, 200_000), 300, 0, 2, 1.1),
-    ("rapo", (5700, 5700), 300, 5735, 1, 19),
-    ("rapo", (5700, 5700), 300, 5735, 2, 19),
-    ("rapo", (20_000, 40_000), 300, 9035, 1, 151),
-    ("rapo", (40_000, 40_000), 100, 7301, 1, 55),
-    ("rapo", (50_000, 50_000), 300, 5000, 2, 86),
-    ("rapo", (200_000, 200_000), 300, 5000, 2, 344),
-    ("rapo_semi", (20_000, 40_000), 300, 8172, 1, 220),
-    ("rapo_unsupervised", (20_000, 20_000), 300, 0, 1, 353),
-    ("rapo_unsupervised", (20_000, 40_000), 300, 0, 1, 430),
+    ("rapo", (5700, 5700), 300, 5735, 1, 10),
+    ("rapo", (20_000, 40_000), 300, 9035, 1, 27),
+    ("rapo", (40_000, 40_000), 100, 7301, 1, 10),
+    ("rapo", (200_000, 200_000), 300, 5000, 2, 129),
+    ("rapo_semi", (20_000, 40_000), 300, 8172, 1, 41),
 ]
 
 
@@ -42,13 +38,15 @@ def test_no_estimate_is_further_off_than_it_says():
         (float(a.replace(",", "")), float(b.replace(",", "")))
         for a, b in re.findall(r" ([\d.,]+) \(([\d.,]+)\)\n", duration.__doc__)
     ]
-    assert len(times) == len(MEASURED) + 1
+    assert len(times) == len(MEASURED)
     assert all(0.5 < told / measured < 2 for measured, told in times)
 
 
 def test_rounds_epochs_and_refit_count():
     rapo = seconds(get_method("rapo"))
-    assert seconds(get_method("rapo", {"epochs": 20})) == pytest.approx(2 * rapo)
+    twice, thrice = (seconds(get_method("rapo", {"epochs": epochs})) for epochs in (10, 15))
+    assert thrice - twice == pytest.approx(twice - rapo)
+    assert rapo < twice < 2 * rapo  # what is searched once costs the same
     assert seconds(get_method("rapo", {"refit": False})) == pytest.approx(0.6 * rapo)
     one, two = (seconds(get_method("rapo_semi", {"rounds": rounds})) for rounds in (1, 2))
     assert two - one == pytest.approx(rapo)

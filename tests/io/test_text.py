@@ -174,6 +174,11 @@ def test_header_that_lies_on_the_width_is_an_error(read):
         read(b"2 300\nthe 1 2 3\nof 4 5 6\n")
 
 
+def test_rows_that_are_too_wide(read):
+    with pytest.raises(TableError, match="each vector has 65,537 numbers; needed at most"):
+        read(b"a" + b" 1" * 65_537 + b"\n")
+
+
 def test_max_words_stops_early(read):
     data = b"9 2\na 1 1\nbad 1\na 2 2\nb 3 3\nc x 4\nd"
     contents = read(data, max_words=2)

@@ -90,6 +90,11 @@ def test_from_the_command_line(exact):
     assert align(exact.source, exact.target, method=method).evaluate(exact.test).scores.p_at_1 == 100
 
 
+def test_the_smallest_settings():
+    smallest = GraphCliques(words=1, neighbours=1, cliques=1, tries=1)
+    assert (smallest.words, smallest.neighbours, smallest.cliques, smallest.tries) == (1, 1, 1, 1)
+
+
 @pytest.mark.parametrize("setting", ["words=0", "neighbours=0", "degree=0.0", "min_size=2", "cliques=0", "tries=0"])
 def test_bad_settings_are_refused(setting):
     with pytest.raises(SettingsError, match=f"graph_cliques: {setting}; needed"):

@@ -217,7 +217,21 @@ def test_a_machine_that_cannot_see_a_file_gets_it_once(tmp_path, monkeypatch):
     assert _local_file(own, tmp_path / "z.vec", "reference") == tmp_path / "z.vec"
 
 
-def test_a_cluster_that_is_not_local_file():
+def test_a_cluster_of_this_machine_has_the_processors_that_are_asked_for(monkeypatch):
+    begun = []
+
+    class Ray:
+        init = staticmethod(lambda **options: begun.append(options))
+        shutdown = staticmethod(lambda: begun.append("ended"))
+
+    monkeypatch.setattr("bilex.parallel.cluster.import_ray", lambda: Ray)
+    with connected("local", cpus=3):
+        (options,) = begun
+    assert (options["address"], options["num_cpus"]) == ("local", 3)
+    assert begun[1:] == ["ended"]
+
+
+def test_a_cluster_that_is_not_there():
     with (
         pytest.raises(ClusterError, match=r"no Ray cluster at '127.0.0.1:1'.*ray start --head"),
         connected("127.0.0.1:1"),

@@ -76,6 +76,15 @@ def test_without_a_test_dictionary_it_says_so(alignment):
     ElementTree.fromstring(page(report, plots=False))
 
 
+def test_letter_case_counts_as_it_did_in_the_training(world):
+    pairs = [*((source.upper(), target) for source, target in world.train.pairs[:10]), *world.train.pairs[10:]]
+    for fold_case in (True, False):
+        made = align(world.source, world.target, pairs, method="procrustes", fold_case=fold_case)
+        assert len(make_run_report(made).coverage["train"].pairs) == (80 if fold_case else 70)
+    del made.provenance["inputs"]["fold_case"]  # runs of earlier versions do not have it
+    assert len(make_run_report(made).coverage["train"].pairs) == 70
+
+
 def test_words_that_were_trained_on_are_named(alignment, world):
     report = make_run_report(alignment, world.train)
     assert f"{len(world.train)} of these words were trained on" in report.sentences()[1]

@@ -10,6 +10,7 @@ import click
 
 from bilex.cli import align_messages, garbage, options, unfinished
 from bilex.cli.completion import complete_method
+from bilex.cli.dictionaries import format_options
 from bilex.cli.invocation import Invocation
 from bilex.cli.parameters import as_options
 from bilex.cli.training import shown
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.argument("source", type=options.FilePath)
 @click.argument("target", type=options.FilePath)
 @click.option(
-    "--train", type=options.FilePath, help="Training dictionary: one source word and one target word per line."
+    "--train", type=options.FilePath, help="Training dictionary: pairs of words, one in each line, or a spreadsheet."
 )
 @click.option(
     "--dev",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option("--output", "output", type=options.RunPath, required=True, metavar="RUN", help="Folder to write.")
 @click.option("--force", is_flag=True, help="Replace RUN if it exists, after the new one is complete.")
+@format_options
 @click.option("--verbose", is_flag=True, help="Print the figures of each epoch or round on stderr.")
 @click.option("--profile", "profiled", is_flag=True, help="At the end, print on stderr where the time went.")
 @options.fold_case
@@ -98,6 +100,7 @@ def align(
     fold_case: bool,
     device: str,
     as_json: bool,
+    how: dict[str, Any],
 ) -> None:
     """Map the word vectors in SOURCE and TARGET into one space, learnt from a dictionary, and write it to RUN.
 
@@ -145,6 +148,7 @@ def align(
             fold_case=fold_case,
             spelling=spelling,
             corrections=corrections,
+            how=how,
         )
     if resume and unfinished.is_finished(output, partial, inputs, force=force):
         if as_json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bilex.cli import options
+from bilex.cli.dictionaries import format_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 @options.retrieval
 @options.direction
 @click.option("--hubness", "with_hubness", is_flag=True, help="Also measure hubness over the whole tables.")
+@format_options
 @options.fold_case
 @options.device
 @options.as_json
@@ -37,17 +39,16 @@ def evaluate(
     fold_case: bool,
     device: str,
     as_json: bool,
+    how: dict[str, Any],
 ) -> None:
     """Measure the alignment in RUN against DICTIONARY, whose first column is the language translated from.
 
     P@n is the share of source words with a right translation among the n best. The figures are given over the source
     words that the tables cover, and over all source words of the dictionary.
     """
-    from bilex.lexicon import Lexicon
-
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
-    lexicon = Lexicon.read(dictionary)
+    lexicon = options.read_lexicon(dictionary, how)
     with options.progress("searching") as bar:
         result = alignment.evaluate(lexicon, retrieval=chosen, direction=direction, fold_case=fold_case, progress=bar)
         hubs = alignment.hubness(retrieval=chosen, direction=direction) if with_hubness else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from bilex.cli import options
+from bilex.cli.explore_import import import_review
 from bilex.errors import ExplorerError
 from bilex.io import standard
 from bilex.io.standard import STDOUT
@@ -49,6 +50,12 @@ class Evidence(NamedTuple):
     help="Write accepted and corrected pairs to a file, or - for standard output, and start no server.",
 )
 @click.option(
+    "--import",
+    "imported",
+    type=options.FilePath,
+    help="Store the decisions in an edited sheet of `bilex induce RUN --output FILE.xlsx`, and start no server.",
+)
+@click.option(
     "--merge",
     "merged",
     type=options.FilePath,
@@ -80,6 +87,7 @@ def explore(
     show: bool,
     corrections: Path | None,
     export_to: Path | None,
+    imported: Path | None,
     merged: tuple[Path, ...],
     reviewer: str,
     source_corpus: Path | None,
@@ -108,6 +116,9 @@ def explore(
         return
     if with_train or force:
         raise click.UsageError("--with-train and --force need --export FILE")
+    if imported is not None:
+        import_review(file, imported, run, reviewer, as_json=as_json)
+        return
     if merged:
         _merge(file, merged, as_json=as_json)
         return

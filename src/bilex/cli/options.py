@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from bilex.alignment import Alignment
     from bilex.fitting.inputs import Inputs
+    from bilex.lexicon import Lexicon
     from bilex.retrieval import Retrieval
     from bilex.search.blocks import Progress
     from bilex.table import EmbeddingTable
@@ -125,11 +126,11 @@ def read_inputs(
     *,
     max_words: int | None,
     corrections: Path | None = None,
+    how: dict[str, Any] | None = None,
     **more: Any,
 ) -> Inputs:
-    """The inputs of an alignment from their files; `more` are inputs that are not files."""
+    """The inputs of an alignment from their files; `more` are inputs that are not files. how: as in `read_lexicon`."""
     from bilex.fitting.inputs import collect
-    from bilex.lexicon import Lexicon
     from bilex.run.decisions import Decisions
 
     for path in (source, target, train, dev, corrections):
@@ -139,11 +140,21 @@ def read_inputs(
     return collect(
         read_table(source, max_words),
         read_table(target, max_words),
-        None if train is None else Lexicon.read(train),
-        dev=None if dev is None else Lexicon.read(dev),
+        None if train is None else read_lexicon(train, how or {}),
+        dev=None if dev is None else read_lexicon(dev, how or {}),
         corrections=decisions,
         **more,
     )
+
+
+def read_lexicon(path: Path, how: dict[str, Any]) -> Lexicon:
+    """Read a dictionary, and print how it was understood, unless it is plain pairs of words. how: `format_options`."""
+    from bilex.lexicon import Lexicon
+
+    lexicon = Lexicon.read(path, **how)
+    report = lexicon.report
+    say(*(f"{path}: {as_options(line)}" for line in ([] if report is None else report.summary())))
+    return lexicon
 
 
 def load_run(path: Path, device_name: str) -> Alignment:

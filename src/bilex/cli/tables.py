@@ -1,12 +1,13 @@
-"""`bilex inspect` and `bilex convert`: describe a file of word vectors, and convert it to another format."""
+"""`bilex inspect` and `bilex convert`: describe a file, and convert word vectors to another format."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bilex.cli import options
+from bilex.cli.dictionaries import format_options, inspect_dictionary
 from bilex.text.printable import printable
 
 if TYPE_CHECKING:
@@ -21,15 +22,24 @@ encoding_option = click.option("--encoding", default="utf-8", show_default=True,
 @click.command()
 @click.argument("file", type=click.Path())
 @max_words_option
-@encoding_option
+@format_options
 @options.as_json
-def inspect(file: str, max_words: int | None, encoding: str, as_json: bool) -> None:
-    """Show what a FILE of word vectors contains, and which problems it has."""
+def inspect(file: str, max_words: int | None, as_json: bool, how: dict[str, Any]) -> None:
+    """Show what a FILE of word vectors, or a dictionary, contains, and which problems it has.
+
+    Of a dictionary, --columns, --sheet, --separator, --header and --cells say how to read it. Other commands that read
+    dictionaries have the same options. Without them it is found out, and shown here with the first pairs.
+    """
     from pathlib import Path
 
     from bilex.io.inspection import inspect_table
+    from bilex.io.sheets.recognize import is_dictionary
 
-    inspection = inspect_table(Path(file), max_words=max_words, encoding=encoding)
+    path = Path(file)
+    if how.keys() - {"encoding"} or is_dictionary(path):
+        inspect_dictionary(path, how, as_json=as_json)
+        return
+    inspection = inspect_table(path, max_words=max_words, encoding=how.get("encoding", "utf-8"))
     if as_json:
         options.print_json(inspection.to_json(), indent=2)
     else:

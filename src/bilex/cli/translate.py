@@ -22,7 +22,7 @@ from bilex.io.standard import STDOUT
 from bilex.retrieval.sides import Sides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from bilex.alignment import Alignment, Translation
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bilex.retrieval.sides import Direction
     from bilex.run.corrections import Corrections
 
+ALTERNATIVES = 5
+"""Candidates that a sheet for a review shows beside a translation."""
 BATCH = 512
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 """A language code of BCP 47."""
@@ -106,7 +108,9 @@ def translate(
     type=click.Choice(FORMATS),
     help="Format of the file.  [default: by the suffix of --output, else tsv]",
 )
-@click.option("--source-language", default=UNKNOWN_LANGUAGE, help="Code of the source language, for tmx and stardict.")
+@click.option(
+    "--source-language", default=UNKNOWN_LANGUAGE, help="Code of the source language, for tmx, tbx and stardict."
+)
 @click.option(
     "--target-language", default=UNKNOWN_LANGUAGE, help="Code of the target language.  [default of both: und]"
 )
@@ -141,8 +145,10 @@ def induce(
     of RUN, then those found by the vectors, best first. -n, --mutual and --min-score apply only to found pairs.
     Rejected pairs are left out. Words that are not in the table come last; --max-rank leaves them out.
 
+    xlsx is for a review: a person fills its column of decisions, and `bilex explore RUN --import FILE` stores them.
     tsv has the columns source, target, score, rank, origin (accepted, corrected, given, found), and can be used as
-    `bilex align --train`. jsonl has the same as JSON lines. tmx (1.4b) is for translation tools. stardict is for
+    `bilex align --train`. jsonl has the same as JSON lines. tmx (1.4b) and tbx
+    (TBX-Basic) are for translation tools. stardict is for
     dictionary programs: NAME.ifo with NAME.idx and NAME.dict. A pair has no score if one of its words has no vector.
     """
     if mutual and n != 1:
@@ -152,6 +158,8 @@ def induce(
     kind = kind or SUFFIXES.get(output.suffix, "tsv")
     if kind == "stardict" and output.suffix != ".ifo":
         raise click.UsageError("--format stardict writes three files; give --output a name that ends in .ifo")
+    if kind == "xlsx" and output == STDOUT:
+        raise click.UsageError("--format xlsx writes a file; name it with --output")
     languages = _languages(source_language, target_language, direction)
     for path in files_of(output, kind):
         options.check_free(path, force=force)
@@ -170,9 +178,14 @@ def induce(
         )
     if min_score is not None:
         entries = [entry for entry in entries if entry.origin != "found" or entry.score >= min_score]
+    refused: set[tuple[str, ...]] = set()
     if decisions is not None:
+        step = 1 if direction == "forward" else -1
+        refused = {pair[::step] for pair in decisions.judged()[1]}
         entries = _corrected(alignment, entries, decisions, n, direction, chosen)
-    if left_out := write_entries(output, entries, kind, languages):
+    others = _alternatives(alignment, entries, refused, direction, chosen) if kind == "xlsx" else {}
+    backward = direction == "backward"
+    if left_out := write_entries(output, entries, kind, languages, alternatives=others, backward=backward):
         options.say(f"{left_out:,} pairs were left out, because {kind} cannot store their words")
     options.say(_written(fitting(entries, kind), output))
 
@@ -229,6 +242,24 @@ def _corrected(
     with closing(decisions):
         entries = corrected(entries, decisions, n=n, direction=direction)
     return scored(alignment, entries, direction=direction, retrieval=retrieval)
+
+
+def _alternatives(
+    alignment: Alignment,
+    entries: list[Entry],
+    refused: Collection[tuple[str, ...]],
+    direction: Direction,
+    retrieval: Retrieval,
+) -> dict[str, list[str]]:
+    """The best candidates of each source word that has a vector, without refused ones."""
+    table = alignment.tables.along(direction).source
+    words = [word for word in dict.fromkeys(entry.source for entry in entries) if word in table]
+    with options.progress("alternatives") as bar:
+        found = alignment.translate(words, ALTERNATIVES + 1, direction=direction, retrieval=retrieval, progress=bar)
+    return {
+        one.word: [candidate.word for candidate in one.candidates if (one.word, candidate.word) not in refused]
+        for one in found
+    }
 
 
 def _written(entries: Sequence[Entry], output: Path) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bilex.cli import options
 from bilex.cli.completion import complete_method
+from bilex.cli.dictionaries import format_options
 from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.cli.parameters import as_options
 from bilex.errors import AlignmentError, MissingExtraError
@@ -76,6 +77,7 @@ MINUTES = 30.0
     metavar="FOLDER",
     help="Folder to write.",
 )
+@format_options
 @options.fold_case
 @options.device
 @options.as_json
@@ -101,6 +103,7 @@ def tune(
     fold_case: bool,
     device: str,
     as_json: bool,
+    how: dict[str, Any],
 ) -> None:
     """Search for good settings of a method for SOURCE and TARGET, and write them to FOLDER/best.toml.
 
@@ -130,6 +133,7 @@ def tune(
         method=space.method,
         rng_seed=rng_seed,
         fold_case=fold_case,
+        how=how,
     )
     options.warn(*inputs.doubts())
     budget = Budget(minutes=MINUTES if minutes is None and trials is None else minutes, trials=trials)

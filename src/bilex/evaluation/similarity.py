@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from bilex.errors import LexiconError
-from bilex.io.dictionary import decode
+from bilex.io.encoding import decode, read_bytes
 from bilex.normalize import unit
 from bilex.text.words import describe_value
 
@@ -49,7 +49,8 @@ class Judgement:
 def read_judgements(path: str | PathLike[str], *, encoding: str = "utf-8") -> list[Judgement]:
     """Read lines of word, word, score, separated by tabs or spaces; lines that begin with # are comments."""
     judgements = []
-    for number, line in enumerate(decode(Path(path), encoding).removeprefix("\ufeff").split("\n"), 1):
+    text, _ = decode(Path(path), read_bytes(Path(path)), encoding)
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = line.strip("\r").split("\t") if "\t" in line else line.split()

@@ -3,7 +3,8 @@
 In seconds, with n and m words, d dimensions, p pairs of the dictionary that have vectors, and t threads:
 
     procrustes          (n + m) · 5 µs · d / 300 / s
-    rapo                R(p) = (n + m) · (250 µs + 0.25 µs · p) · d / 300 · epochs / 10 / s,  without refit 0.6 · R(p)
+    rapo                R(p) = ((270 µs · p + 37 µs · (n + m)) · epochs + 1.2 ns · (n² + n m + m²)) · d / 300 / s,
+                        without refit 0.6 · R(p)
     rapo_semi           (0.6 + rounds) · R(p)
     rapo_semi with a small dictionary, and rapo_unsupervised
                         V + (1 + rounds) · 0.6 · R(q),  q = p + half of the words among which pairs are induced
@@ -14,16 +15,11 @@ measurements on an AMD EPYC processor, with 300 dimensions unless another number
 of the formula in brackets):
 
     procrustes          200,000 x 200,000 words, 2 threads                  1.2 (1.1)
-    rapo                5,700 x 5,700 words, 5,735 pairs, 1 thread          25 (19)
-                        5,700 x 5,700 words, 5,735 pairs, 2 threads         28 (19)
-                        20,000 x 40,000 words, 9,035 pairs, 1 thread        137 (151)
-                        40,000 x 40,000 words, 100 dimensions, 7,301 pairs, 1 thread    59 (55)
-                        50,000 x 50,000 words, 5,000 pairs, 2 threads       107 (86)
-                        200,000 x 200,000 words, 5,000 pairs, 2 threads     251 (344)
-    rapo_semi           20,000 x 40,000 words, 8,172 pairs, 1 thread        229 (220)
-                        200,000 x 200,000 words, 5 rounds, 2 threads        1,290 (1,930)
-    rapo_unsupervised   20,000 x 20,000 words, 1 thread                     426 (353)
-                        20,000 x 40,000 words, 1 thread                     483 (430)
+    rapo                5,700 x 5,700 words, 5,735 pairs, 1 thread          11 (10)
+                        20,000 x 40,000 words, 9,035 pairs, 1 thread        27 (27)
+                        40,000 x 40,000 words, 100 dimensions, 7,301 pairs, 1 thread    12 (10)
+                        200,000 x 200,000 words, 5,000 pairs, 2 threads     154 (129)
+    rapo_semi           20,000 x 40,000 words, 8,172 pairs, 1 thread        34 (41)
 
 So the estimate can be wrong by a factor of up to two, and by more on a busy machine.
 """
@@ -87,4 +83,5 @@ def _rapo_semi(method: RapoSemi, base: Rapo, words: tuple[int, int], pairs: int,
 
 def _two_trainings(method: Rapo, words: tuple[int, int], pairs: int) -> float:
     """R(p) of the formula, for 300 dimensions and one thread."""
-    return sum(words) * (250e-6 + 0.25e-6 * pairs) * method.epochs / 10
+    n, m = words
+    return (270e-6 * pairs + 37e-6 * (n + m)) * method.epochs + 1.2e-9 * (n * n + n * m + m * m)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from bilex.errors import LexiconError, SettingsError
+from bilex.io.encoding import decode, read_bytes
+from bilex.io.sheets.columns import says_heading
 from bilex.storage.files import atomic_write
 from bilex.text.words import quote
 
@@ -15,11 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-Separator = Literal["auto", "tab", "comma", "space"]
+    from bilex.io.sheets.understanding import Understanding
+
+Separator = Literal["auto", "tab", "semicolon", "comma", "space"]
 Pairs = tuple[tuple[str, str], ...]
 ASCII_SPACE = " \t\n\r\v\f"
 MAX_LINE_LENGTH = 1 << 20
 """In characters. A line with two words and notes is far shorter."""
+LEXICON_HEADING = "# source\ttarget\t"
+"""The beginning of a lexicon that `bilex induce` has written."""
 MUSE_NAME = re.compile(r"[a-z]{2}-[a-z]{2}\.(?:0-5000|5000-6500)\.txt")
 
 
@@ -35,6 +41,19 @@ class LexiconReport:
     extra_columns: int
     carriage_returns: int
     byte_order_mark: bool
+    encoding: str | None = "utf-8"
+    doubts: tuple[str, ...] = ()
+    """What may be wrong, though all could be read: an encoding that was found out, lists that were not split."""
+    understood: Understanding | None = None
+    """Of a sheet: what its columns and cells were taken for, and the rows left out."""
+
+    def summary(self) -> list[str]:
+        """What a person should know of how the file was understood. Nothing for pairs of words in UTF-8."""
+        return [*([] if self.understood is None else self.understood.summary()), *self.doubts]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
 
 
 def comment_prefix(path: Path) -> str | None:
@@ -42,9 +61,11 @@ def comment_prefix(path: Path) -> str | None:
     return None if MUSE_NAME.fullmatch(path.name) else "#"
 
 
-def read_pairs(path: Path, *, separator: Separator, comment: str | None, encoding: str) -> tuple[Pairs, LexiconReport]:
-    """The pairs of a file in order, and a report."""
-    return _Reader(path, separator, comment).read(decode(path, encoding))
+def read_pairs(
+    path: Path, *, separator: Separator, comment: str | None = "#", encoding: str = "utf-8"
+) -> tuple[Pairs, LexiconReport]:
+    """The pairs of a file in order, and a report. Every line must be a pair; nothing is found out but the separator."""
+    return PlainReader(path, separator, comment).read(decode(path, read_bytes(path), encoding)[0])
 
 
 def write_pairs(path: Path, pairs: Iterable[tuple[str, str]]) -> None:
@@ -62,8 +83,10 @@ def format_line(number: int, *fields: str) -> str:
                 f"pair {number}: {word!r} cannot be written; a word cannot hold a tab, a line end, a space at its "
                 "beginning or end, or a surrogate"
             )
-    # The reader strips spaces. So a leading space keeps a word like #tag from being read as a comment.
-    return (" " if fields[0].startswith(("#", "\ufeff")) else "") + "\t".join(fields) + "\n"
+    # The reader strips spaces. So a leading space keeps a word like #tag from being read as a comment, and the words of
+    # a first pair, such as "source" and "target", from being read as headings.
+    is_marked = fields[0].startswith(("#", "\ufeff")) or (number == 1 and says_heading(fields))
+    return (" " if is_marked else "") + "\t".join(fields) + "\n"
 
 
 def is_writable(word: str) -> bool:
@@ -71,39 +94,20 @@ def is_writable(word: str) -> bool:
     return bool(word) and word == word.strip(ASCII_SPACE) and not _INVALID_IN_LINE.search(word)
 
 
-def decode(path: Path, encoding: str) -> str:
-    """The text of a file. LexiconError with the line number if it cannot be decoded."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise LexiconError(f"{path}: cannot be read: {error.strerror}") from error
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise LexiconError(
-            f"{path}:{line}: found the byte 0x{content[error.start]:02x}, which is not {encoding}; "
-            "convert the file to UTF-8, or name its encoding"
-        ) from error
-    except (LookupError, ValueError) as error:
-        raise LexiconError(
-            f"{path}: unknown encoding {encoding!r}; use a name Python knows, such as latin-1"
-        ) from error
-
-
-class _Reader:
-    """Parser of one file. An error names the line."""
+class PlainReader:
+    """Reads a file in which every line is a pair. An error names the line."""
 
     def __init__(self, path: Path, separator: Separator, comment: str | None) -> None:
         if separator not in ("auto", *_MATCHES):
             raise SettingsError(f"separator={separator!r}: needed auto, {', '.join(_MATCHES)}")
         self.path, self.separator, self.comment = path, separator, comment
 
-    def read(self, text: str) -> tuple[tuple[tuple[str, str], ...], LexiconReport]:
+    def read(self, text: str) -> tuple[Pairs, LexiconReport]:
+        """The pairs of a text in order, and a report."""
         body = text.removeprefix("\ufeff").removesuffix("\n")
         lines = body.split("\n") if body else []
         filled = {number: line for number, line in enumerate(lines, start=1) if line.strip(ASCII_SPACE)}
-        self._require_lines(filled)
+        require_lines(self.path, text)
         separator = self._detect(filled) if self.separator == "auto" else self.separator
         data = {number: line for number, line in filled.items() if not self._is_comment(line, separator)}
         columns = [self._fields(number, line, separator) for number, line in data.items()]
@@ -123,16 +127,10 @@ class _Reader:
         )
         return tuple((fields[0], fields[1]) for fields in columns), report
 
-    def _require_lines(self, filled: Mapping[int, str]) -> None:
-        """Refuse very long lines before they are split, because splitting megabytes would take gigabytes."""
-        for number, line in filled.items():
-            if len(line) > MAX_LINE_LENGTH:
-                raise self._error(number, f"a line of {len(line):,} characters, {quote(line)}")
-
     def _is_comment(self, line: str, separator: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
             return False
-        return separator == "space" or not line.startswith(self.comment + _SEPARATOR_CHARACTERS[separator])
+        return separator == "space" or not line.startswith(self.comment + SEPARATOR_CHARACTERS[separator])
 
     def _detect(self, filled: Mapping[int, str]) -> str:
         """The first separator that fits every line. Lines that may be comments only count if there are no others."""
@@ -159,14 +157,25 @@ class _Reader:
         return fields
 
     def _error(self, number: int, found: str) -> LexiconError:
-        return LexiconError(
-            f"{self.path}:{number}: found {found}; needed a source and a target word, with the same separator in every "
-            "line: put a tab between them (words with spaces need tab or comma), or remove the line"
-        )
+        return _line_error(self.path, number, found)
+
+
+def require_lines(path: Path, text: str) -> None:
+    """Refuse very long lines before they are split, because splitting megabytes would take gigabytes."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(line) > MAX_LINE_LENGTH:
+            raise _line_error(path, number, f"a line of {len(line):,} characters, {quote(line)}")
+
+
+def _line_error(path: Path, number: int, found: str) -> LexiconError:
+    return LexiconError(
+        f"{path}:{number}: found {found}; needed a source and a target word, with the same separator in every "
+        "line: put a tab between them (words with spaces need tab or comma), or remove the line"
+    )
 
 
 _INVALID_IN_LINE = re.compile("[\t\n\r\ud800-\udfff]")
-_SEPARATOR_CHARACTERS = {"tab": "\t", "comma": ","}
+SEPARATOR_CHARACTERS = {"tab": "\t", "semicolon": ";", "comma": ","}
 _COMMA_AND_SPACE = re.compile(r"[^ \t]*,[ \t]")
 
 

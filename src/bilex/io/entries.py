@@ -1,4 +1,4 @@
-"""Writers of induced lexicons: TSV, JSON lines, TMX and StarDict."""
+"""Writers of induced lexicons: TSV, JSON lines, TMX, TBX, StarDict, and .xlsx for a review."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import math
 from typing import TYPE_CHECKING
 
 from bilex.io import standard
-from bilex.io.dictionary import format_line, is_writable
+from bilex.io.dictionary import LEXICON_HEADING, format_line, is_writable
+from bilex.io.sheets.review_writer import fits_xlsx, write_review_sheet
 from bilex.io.standard import STDOUT
 from bilex.io.stardict import fits_stardict, stardict_files, write_stardict
+from bilex.io.tbx import tbx_lines
 from bilex.io.tmx import fits_tmx, tmx_lines
 from bilex.storage.files import atomic_write
 from bilex.storage.strict_json import to_json
 from bilex.text.printable import printable_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from bilex.entry import Entry
 
-FORMATS = ("tsv", "jsonl", "tmx", "stardict")
-SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".ifo": "stardict"}
+FORMATS = ("tsv", "jsonl", "tmx", "tbx", "stardict", "xlsx")
+SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".tbx": "tbx", ".ifo": "stardict", ".xlsx": "xlsx"}
 """Format by file suffix. Any other suffix means tsv."""
 UNKNOWN_LANGUAGE = "und"
 """Language code for an unknown language (BCP 47)."""
@@ -33,23 +35,33 @@ def files_of(path: Path, kind: str) -> list[Path]:
 
 
 def write_entries(
-    path: Path, entries: Sequence[Entry], kind: str, languages: tuple[str, str] = (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
+    path: Path,
+    entries: Sequence[Entry],
+    kind: str,
+    languages: tuple[str, str] = (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE),
+    *,
+    alternatives: Mapping[str, Sequence[str]] | None = None,
+    backward: bool = False,
 ) -> int:
     """Write a lexicon, to standard output if the path is -, and say how many pairs the format could not hold.
 
-    languages: codes of source and target, for tmx and stardict. Of stardict, `path` is the .ifo file.
+    languages: codes of source and target, for tmx, tbx and stardict. Of stardict, `path` is the .ifo file. For xlsx,
+    alternatives are further candidates of the source words, and backward says that entries are from target to source.
     """
     kept = fitting(entries, kind)
     if kind == "stardict":
         write_stardict(path, kept, languages)
+    elif kind == "xlsx":
+        write_review_sheet(path, kept, alternatives or {}, backward=backward)
     else:
-        _write_lines(path, tmx_lines(kept, languages) if kind == "tmx" else _LINES[kind](kept))
+        xml = {"tmx": tmx_lines, "tbx": tbx_lines}.get(kind)
+        _write_lines(path, _LINES[kind](kept) if xml is None else xml(kept, languages))
     return len(entries) - len(kept)
 
 
 def fitting(entries: Sequence[Entry], kind: str) -> Sequence[Entry]:
     """The entries whose words the format can hold."""
-    fits = {"tsv": fits_tsv, "tmx": fits_tmx, "stardict": fits_stardict}.get(kind)
+    fits = {"tsv": fits_tsv, "tmx": fits_tmx, "tbx": fits_tmx, "stardict": fits_stardict, "xlsx": fits_xlsx}.get(kind)
     return entries if fits is None else [entry for entry in entries if fits(entry)]
 
 
@@ -72,7 +84,7 @@ def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
     There is a last column of confidences if any entry has one.
     """
     rated = has_confidence(entries)
-    yield "\t".join(["# source", "target", "score", "rank", "origin", *["confidence"] * rated]) + "\n"
+    yield LEXICON_HEADING + "\t".join(["score", "rank", "origin", *["confidence"] * rated]) + "\n"
     for number, entry in enumerate(entries, 1):
         pair = format_line(number, entry.source, entry.target).removesuffix("\n")
         confidence = f"\t{_cell(entry.confidence, 4)}" if rated else ""

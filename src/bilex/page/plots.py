@@ -64,7 +64,7 @@ def draw(chart: Chart) -> str:
         buffer = io.StringIO()
         plain = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure.savefig(buffer, format="svg", metadata=plain)
-    return re.sub(INK, "currentColor", buffer.getvalue(), flags=re.IGNORECASE)
+    return buffer.getvalue().replace(INK, "currentColor")
 
 
 def require_matplotlib() -> None:

@@ -21,6 +21,7 @@ from safetensors.torch import save as to_bytes
 
 from bilex.alignment import Alignment
 from bilex.errors import AlignmentError, SettingsError, TableError, error_text
+from bilex.io.dictionary import read_pairs
 from bilex.lexicon import Lexicon
 from bilex.linalg.device import choose_device
 from bilex.mapping import LinearMapping, mapping_from_arrays
@@ -170,11 +171,17 @@ def _load_train(path: Path, description: dict[str, Any]) -> Lexicon:
     """The train dictionary; an unsupervised run has none."""
     if description["inputs"]["train"]["pairs"] == 0:
         return Lexicon.from_pairs([])
-    return Lexicon.read(path / TRAIN, separator="tab")
+    return _own_dictionary(path / TRAIN)
 
 
 def _load_dev(path: Path) -> Lexicon | None:
-    return Lexicon.read(path / DEV, separator="tab") if (path / DEV).exists() else None
+    return _own_dictionary(path / DEV) if (path / DEV).exists() else None
+
+
+def _own_dictionary(path: Path) -> Lexicon:
+    """A dictionary as `Lexicon.write` has written it. Nothing is guessed: any other file is refused."""
+    pairs, report = read_pairs(path, separator="tab")
+    return Lexicon(pairs, origin=path, report=report)
 
 
 def _load_mapping(path: Path, description: dict[str, Any], device: torch.device) -> tuple[Mapping, list[Normalizer]]:

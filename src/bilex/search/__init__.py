@@ -26,6 +26,7 @@ changes how long a search takes, never what it finds.
     problem.py          what is searched: queries, keys, n, bias, warm start
     shortlist.py        shortlist, rescore, prove, fall back
     low_precision.py    what a low precision has to offer; int8.py and bfloat16.py have it
+    speedup.py          what a low precision gains on this machine, timed once
     full_precision.py   float32 in full, ties resolved by index
     blocks.py, lists.py products in blocks; the best so far of every query, one block after the other
 

@@ -11,6 +11,7 @@ Where each part of the paper is:
     section 3.3, ranking-oriented objective     objective.py   the losses L_r, L_m and L2, and their weights
                                                 ranking.py     hard and random negatives, CSLS scores of a batch
                                                 penalties.py   the CSLS penalties r(x) and r(z) of whole tables
+                                                hard_negatives.py   the wrong words with the highest scores
     section 3.4, training paradigm              learner.py     both towers during training: losses, dev figures
                                                 schedule.py    epochs, learning rate, early stopping, checkpoints
     Algorithm 1, lines 13 to 15                 rapo_semi.py   self-learning with the pairs found between rounds

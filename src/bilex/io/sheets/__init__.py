@@ -1,0 +1,1 @@
+"""Dictionaries out of spreadsheets: workbooks and delimited text, what they mean, and sheets for a review."""
