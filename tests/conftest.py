@@ -158,6 +158,40 @@ def world() -> World:
     return make_world(noise=0.5, rng_seed=1)
 
 
+def make_alike_world(*, words: int = 500, dim: int = 20, noise: float = 0.9, rng_seed: int = 0) -> World:
+    """Two languages with noisy vectors. Two of three words are spelt alike, but for an ending.
+
+    Four fifths of the pairs are for training, enough for a second stage, to which the spelling says most.
+    """
+    rng = np.random.default_rng(rng_seed)
+    x = rng.standard_normal((words, dim))
+    z = x @ np.linalg.qr(rng.standard_normal((dim, dim)))[0] + noise * rng.standard_normal(x.shape)
+    stems = ["".join(rng.choice(list("abcdefghijklmnop"), 8)) for _ in range(words)]
+    source = [f"{stem}e" for stem in stems]
+    target = [f"{stem if i % 3 else stem[::-1]}um" for i, stem in enumerate(stems)]
+    pairs = list(zip(source, target, strict=True))
+    return World(
+        EmbeddingTable(source, x.astype(np.float32)),
+        EmbeddingTable(target, z.astype(np.float32)),
+        Lexicon.from_pairs(pair for i, pair in enumerate(pairs) if i % 5),
+        Lexicon.from_pairs(pairs[::5]),
+    )
+
+
+@pytest.fixture(scope="session")
+def alike() -> World:
+    """A world in which words are spelt alike."""
+    return make_alike_world()
+
+
+@pytest.fixture(scope="session")
+def reranked(alike):
+    """An alignment with a second stage."""
+    from bilex import align
+
+    return align(alike.source, alike.target, alike.train, method="procrustes")
+
+
 @pytest.fixture(scope="session")
 def alignment(world):
     """An alignment of the noisy world. All tests share it: a test that changes an alignment must make its own."""

@@ -37,6 +37,9 @@ STATED = [
     ("methods", "| 1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.enlarge_below", 1500),
     ("rapo", "1,500 source words or more", "methods.rapo.rapo_semi.RapoSemi.enlarge_below", 1500),
     ("faq", "Where a tenth of the pairs or more is lost", "cli.align_messages.MIN_CASE_GAIN", 0.1),
+    ("second-stage", "the first 20 candidates", "rerank.learning.SecondStage.candidates", 20),
+    ("second-stage", "150 source words or more", "rerank.learning.SecondStage.min_words", 150),
+    ("second-stage", "more than 400 letters", "rerank.signals.transliteration.MAX_ALPHABET", 400),
     ("commands", "[default: 30, without --trials]", "cli.tune.MINUTES", 30),
 ]
 SETTINGS = [

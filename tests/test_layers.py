@@ -21,7 +21,7 @@ LAYERS = [
     {"retrieval", "data"},
     {"induction", "parallel"},
     {"evaluation"},
-    {"methods", "sample"},
+    {"methods", "sample", "rerank"},
     {"run", "alignment", "frames"},
     {"fitting"},
     {"aligner"},
@@ -86,7 +86,7 @@ def test_imports_point_downwards():
     assert {(own, other, place) for own, other, typing, place in upward() if not typing} == set()
 
 
-@pytest.mark.parametrize("package", ["search", "methods/rapo"])
+@pytest.mark.parametrize("package", ["search", "methods/rapo", "rerank"])
 def test_a_package_that_explains_its_files_names_all_of_them(package):
     files = {path.name for path in (SOURCE / package).glob("*.py")} - {"__init__.py"}
     text = (SOURCE / package / "__init__.py").read_text(encoding="utf-8")

@@ -21,9 +21,11 @@ from bilex.io.write import choose_format
 from bilex.lexicon import Lexicon
 from bilex.normalize import Normalizer, unit
 from bilex.page.display import MAX_SHOWN_ROWS, Displayed, format_count, format_list
+from bilex.rerank.reranker import RETRIEVAL
 from bilex.retrieval import CSLS, Index, Retrieval
 from bilex.retrieval.sides import Sides, both_sides, from_to, reverse
 from bilex.run.given import given_pairs, with_given
+from bilex.run.second_stage import entries, evaluated, evidence, most_confident
 from bilex.settings.fields import check_positive
 from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable
@@ -31,7 +33,7 @@ from bilex.text.words import quote, truncate, word_list
 from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from numpy.typing import ArrayLike
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from bilex.io.in_memory import LexiconLike, TableLike
     from bilex.mapping import Mapping
     from bilex.page.tables import Table
+    from bilex.rerank.reranker import BoundReranker, Reranker
     from bilex.retrieval.sides import Direction, Side
     from bilex.search.blocks import Progress
 
@@ -54,14 +57,23 @@ class Translation(Displayed):
     candidates: tuple[Candidate, ...]
     through: str | None
     """Where its vector came from: "table", "subwords", or None."""
+    confidences: tuple[float, ...] = ()
+    """The probability of each candidate that a dictionary lists it; empty without a second stage."""
 
     @property
     def words(self) -> list[str]:
         """The translations without their scores."""
         return [candidate.word for candidate in self.candidates]
 
+    @property
+    def figures(self) -> list[str]:
+        """The probability of each candidate if it is known, as 93 %, else its score, as texts."""
+        if self.confidences:
+            return [f"{100 * confidence:.0f} %" for confidence in self.confidences]
+        return [f"{candidate.score:.3f}" for candidate in self.candidates]
+
     def _line(self) -> str:
-        found = [f"{quote(word)} {score:.3f}" for word, score in self.candidates]
+        found = [f"{quote(c.word)} {figure}" for c, figure in zip(self.candidates, self.figures, strict=True)]
         through = " (through subwords)" if self.through == "subwords" else ""
         shown = format_list(found, len(found), most=MAX_SHOWN_ROWS) or "nothing, it has no vector"
         return f"{quote(self.word)}{through} -> {shown}"
@@ -69,8 +81,9 @@ class Translation(Displayed):
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row
 
-        rows = tuple(row(truncate(word), f"{score:.3f}") for word, score in self.candidates)
-        return Table("translation", "Translations", ("translation", "score"), rows)
+        rows = tuple(row(truncate(c.word), figure) for c, figure in zip(self.candidates, self.figures, strict=True))
+        name = "probability" if self.confidences else "score"
+        return Table("translation", "Translations", ("translation", name), rows)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -87,6 +100,8 @@ class Alignment(Displayed):
     device: torch.device
     provenance: dict[str, Any]
     trace: Trace = field(default_factory=Trace)
+    reranker: Reranker | None = None
+    """The second stage, which ranks the candidates by all that is known of them; None: by the vectors alone."""
     folder: Path | None = None
     """The run folder that it was opened from; computed penalties are cached there."""
     _indexes: dict[Retrieval, Index] = field(default_factory=dict)
@@ -111,9 +126,16 @@ class Alignment(Displayed):
 
     def refitted(self, mapping: Mapping, *, train: Lexicon, dev: Lexicon | None) -> Alignment:
         """The same tables with a mapping that was fitted to other dictionaries. The normalized tables are shared."""
-        other = replace(self, mapping=mapping, train=train, dev=dev, folder=None, _indexes={})
+        other = replace(self, mapping=mapping, train=train, dev=dev, reranker=None, folder=None, _indexes={})
         shared = ("_normalized_source", "_normalized_target")
         vars(other).update({name: vars(self)[name] for name in shared if name in vars(self)})
+        return other
+
+    def reranked(self, reranker: Reranker) -> Alignment:
+        """The same with another second stage. What is computed of the mapping is shared."""
+        other = replace(self, reranker=reranker)
+        known = {name: value for name, value in vars(self).items() if name != "_bound_reranker"}
+        vars(other).update({name: value for name, value in known.items() if name not in vars(other)})
         return other
 
     @property
@@ -186,6 +208,15 @@ class Alignment(Displayed):
             self._indexes[retrieval] = index
         return self._indexes[retrieval]
 
+    def stage(self, retrieval: Retrieval | None = None, *, direction: Direction = "forward") -> BoundReranker | None:
+        """The second stage, ready to rank; None if there is none, or if it is not for this retrieval and direction."""
+        applies = direction == "forward" and retrieval in (None, RETRIEVAL)
+        return self._bound_reranker if applies else None
+
+    @cached_property
+    def _bound_reranker(self) -> BoundReranker | None:
+        return None if self.reranker is None else self.reranker.bind(evidence(self))
+
     @overload
     def translate(  # type: ignore[overload-overlap]  # a string is one word, and no Iterable[str] here
         self,
@@ -194,6 +225,7 @@ class Alignment(Displayed):
         *,
         direction: Direction = "forward",
         retrieval: Retrieval | None = None,
+        vectors_only: bool = False,
         progress: Progress | None = None,
     ) -> Translation: ...
 
@@ -205,6 +237,7 @@ class Alignment(Displayed):
         *,
         direction: Direction = "forward",
         retrieval: Retrieval | None = None,
+        vectors_only: bool = False,
         progress: Progress | None = None,
     ) -> list[Translation]: ...
 
@@ -215,12 +248,42 @@ class Alignment(Displayed):
         *,
         direction: Direction = "forward",
         retrieval: Retrieval | None = None,
+        vectors_only: bool = False,
         progress: Progress | None = None,
     ) -> Translation | list[Translation]:
-        """The n best translations of a word, or of several words, in their order."""
+        """The n best translations of a word, or of several words, in their order.
+
+        With a second stage they have a confidence, except for words whose vector comes from subwords.
+        """
         check_positive(n=n)
+        stage = None if vectors_only else self.stage(retrieval, direction=direction)
         translations = self._translations(word_list(words), n, direction, retrieval, progress)
+        if stage is not None:
+            translations = self._ranked(stage, translations, n, retrieval, progress)
         return translations[0] if isinstance(words, str) else translations
+
+    def _ranked(
+        self,
+        stage: BoundReranker,
+        translations: list[Translation],
+        n: int,
+        retrieval: Retrieval | None,
+        progress: Progress | None,
+    ) -> list[Translation]:
+        """The translations of the words in the table by the second stage; the others as they are."""
+        rows = np.array([self.source.index[t.word] for t in translations if t.through == "table"], dtype=np.int64)
+        ranked = stage.rank(self.index(retrieval), rows, n, progress=progress)
+        lists = zip(ranked.targets.tolist(), ranked.scores.tolist(), ranked.confidences.tolist(), strict=True)
+        return [
+            self._rated(translation, *next(lists)) if translation.through == "table" else translation
+            for translation in translations
+        ]
+
+    def _rated(
+        self, translation: Translation, rows: list[int], scores: list[float], confidences: list[float]
+    ) -> Translation:
+        candidates = tuple(Candidate(self.target.words[j], score) for j, score in zip(rows, scores, strict=True))
+        return replace(translation, candidates=candidates, confidences=tuple(confidences))
 
     def _translations(
         self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None
@@ -242,6 +305,22 @@ class Alignment(Displayed):
             translations.append(Translation(word, candidates, through))
         return translations
 
+    def explain(self, word: str, n: int = 10) -> list[tuple[str, dict[str, float]]]:
+        """Why the second stage ranks the n best translations of a word as it does: the share of each signal.
+
+        A positive share speaks for the candidate, compared with the others. Empty without a second stage, or if the
+        word is not in the table.
+        """
+        check_positive(n=n)
+        stage, row = self.stage(), self.source.index.get(word)
+        if stage is None or row is None:
+            return []
+        rows, shares = stage.shares(self.index(), row)
+        return [
+            (self.target.words[j], {signal: float(values[place]) for signal, values in shares.items()})
+            for place, j in enumerate(rows[:n].tolist())
+        ]
+
     def induce(
         self,
         *,
@@ -250,7 +329,10 @@ class Alignment(Displayed):
         max_rank: int | None = None,
         direction: Direction = "forward",
         given: bool = True,
+        min_confidence: float | None = None,
+        expected_precision: float | None = None,
         retrieval: Retrieval | None = None,
+        vectors_only: bool = False,
         progress: Progress | None = None,
     ) -> list[Entry]:
         """A lexicon of the `max_rank` most frequent words of both tables, or of all, in order of source frequency.
@@ -258,9 +340,27 @@ class Alignment(Displayed):
         For each source word, the translations of the dictionary come first, all of them and in their order. Then come
         those found by the vectors, until there are n. With `mutual`, a pair found by the vectors is included only if
         each word is the best translation of the other. With `given=False` the dictionary is not included.
+
+        With a second stage, a word gets fewer than n translations if further ones are improbable. Then `min_confidence`
+        leaves out found pairs that are less probable, and `expected_precision` includes only the most confident ones,
+        as many as have this mean probability.
         """
         check_positive(n=n, max_rank=max_rank)
-        induced = self._induce(n, mutual, max_rank, direction, retrieval, progress)
+        stage = None if vectors_only else self.stage(retrieval, direction=direction)
+        if stage is None and (min_confidence is not None or expected_precision is not None):
+            raise AlignmentError(
+                "`min_confidence` and `expected_precision` need probabilities, and there are none: they come from a "
+                "second stage, forward, with csls; align again with a larger dictionary, or leave them out"
+            )
+        if stage is None:
+            induced = self._induce(n, mutual, max_rank, direction, retrieval, progress)
+        else:
+            rows = np.arange(min(len(self.source), max_rank or len(self.source)))
+            ranked = stage.rank(self.index(retrieval), rows, n, first=max_rank, progress=progress)
+            words: Sides[Sequence[str]] = Sides(self.source.words, self.target.words)
+            further = stage.reranker.summary.min_confidence
+            induced = entries(ranked, words, rows.tolist(), n=n, mutual=mutual, further=further)
+            induced = most_confident(induced, min_confidence=min_confidence, expected_precision=expected_precision)
         if not given:
             return induced
         return with_given(self, induced, n=n, direction=direction, retrieval=retrieval, max_rank=max_rank)
@@ -324,13 +424,19 @@ class Alignment(Displayed):
         retrieval: Retrieval | None = None,
         direction: Direction = "forward",
         fold_case: bool = False,
+        vectors_only: bool = False,
         progress: Progress | None = None,
     ) -> Evaluation:
-        """Precision against a lexicon. Backward, its source words are words of the target language."""
+        """Precision against a lexicon. Backward, its source words are words of the target language.
+
+        If there is a second stage, the figures are those with it, and `vectors_only` has those without.
+        """
         tables = self.tables.along(direction)
         indexed = Lexicon.of(lexicon).index(*tables, fold_case=fold_case).require_usable()
         index = self.index(retrieval)
         result = evaluate(index, indexed, direction=direction, progress=progress)
+        if not vectors_only and (stage := self.stage(retrieval, direction=direction)) is not None:
+            result = evaluated(result, stage, index, indexed)
         covered = Lexicon.from_pairs((word, word) for word in result.ranks)
         trained = [self.train] if self.dev is None else [self.train, self.dev]
         trained = trained if direction == "forward" else [part.swapped() for part in trained]

@@ -68,7 +68,7 @@ class TestProfile:
         result = bilex("align", *inputs, "--fast", "--output", output, "--profile")
         lines = result.err.splitlines()
         table = lines[lines.index(next(line for line in lines if line.startswith("part "))) :]
-        names = ["part", "imports", "reading", "training", "evaluation", "writing", "other", "total"]
+        names = ["part", "imports", "reading", "training", "evaluation", "second", "writing", "other", "total"]
         assert [line.split()[0] for line in table] == names
         assert table[-1].endswith("  100 %")
         assert lines[-len(table) - 1].endswith(f"next: bilex translate {output} WORD")

@@ -22,7 +22,7 @@ def aligned(held_out=None, agreement=None, *, dev=None, spelling=None, train=TRA
     """As much of an alignment as the messages need."""
     inputs = {"method": "rapo", "dev": dev, "spelling": spelling}
     provenance = {"inputs": inputs, "train_coverage": train}
-    return SimpleNamespace(provenance=provenance, held_out=held_out, agreement=agreement)
+    return SimpleNamespace(provenance=provenance, reranker=None, held_out=held_out, agreement=agreement)
 
 
 class TestBefore:

@@ -81,6 +81,7 @@ def _measure(task: Task, trace: Trace, checkpoint: Checkpoint, *, resumed: bool)
         trace=trace,
         checkpoint=checkpoint,
         measured=False,
+        vectors_only=True,  # systems are compared by their vectors
     )
     fitted = time.perf_counter()
     result = alignment.evaluate(test)

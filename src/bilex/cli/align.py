@@ -70,6 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option("--output", "output", type=options.RunPath, required=True, metavar="RUN", help="Folder to write.")
 @click.option("--force", is_flag=True, help="Replace RUN if it exists, after the new one is complete.")
+@click.option("--vectors-only", is_flag=True, help="Leave out the second stage, which ranks by further signals.")
 @format_options
 @click.option("--verbose", is_flag=True, help="Print the figures of each epoch or round on stderr.")
 @click.option("--profile", "profiled", is_flag=True, help="At the end, print on stderr where the time went.")
@@ -95,6 +96,7 @@ def align(
     resume: bool,
     output: Path,
     force: bool,
+    vectors_only: bool,
     verbose: bool,
     profiled: bool,
     fold_case: bool,
@@ -106,6 +108,9 @@ def align(
 
     The default is the most accurate method for your data. It may take minutes, and the expected time is printed first.
     With --fast it takes seconds. At the end, the accuracy on held-out words is printed.
+
+    With a dictionary, a second stage then learns to rank the candidates of each word by further signals, such as
+    spelling and frequency, and how probable each is. It is used only if it helps on held-out words.
 
     The folder RUN contains everything that `bilex translate`, `induce`, `evaluate` and `export` need. During training,
     rapo and the methods of self-learning save checkpoints in RUN.partial, for --resume; other methods start again.
@@ -119,7 +124,7 @@ def align(
     unfinished.check_free(output, partial, resume=resume, force=force)
     with garbage.importing():
         from bilex.fitting.default import check_settings
-        from bilex.fitting.fit import fit, measure
+        from bilex.fitting.fit import fit, measure, with_second_stage
         from bilex.methods.base import get_method
         from bilex.training.trace import Trace
 
@@ -170,6 +175,8 @@ def align(
             alignment = fit(inputs, device=device, trace=trace, checkpoint=checkpoint)
         with profile.timed("evaluation"):
             measure(alignment, inputs)
+        with profile.timed("second_stage"):
+            alignment = alignment if vectors_only else with_second_stage(alignment, inputs)
         seconds = time.perf_counter() - begun
         with profile.timed("writing"):
             alignment.save(output, replace=force)
@@ -201,6 +208,7 @@ def _to_json(
         "corrections": provenance["inputs"]["corrections"],
         "held_out": provenance["held_out"],
         "agreement": provenance["agreement"],
+        "second_stage": None if alignment.reranker is None else alignment.reranker.summary.to_json(),
     }
     return found if profile is None else {**found, "profile": profile}
 

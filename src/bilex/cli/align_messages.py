@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bilex.alignment import Alignment
     from bilex.evaluation.held_out import Agreement, HeldOut
     from bilex.fitting.inputs import Inputs
+    from bilex.rerank.summary import Summary
 
 MIN_SECONDS = 10
 """The expected time of a method that the user named is printed if it is at least this long."""
@@ -101,7 +102,17 @@ def after(alignment: Alignment, output: Path, seconds: float) -> list[str]:
     """The training data, the accuracy, and the next command."""
     method, train = alignment.provenance["inputs"]["method"], alignment.provenance["train_coverage"]
     learnt = _learnt_from(alignment, train) if train["pairs_total"] else "without a dictionary"
-    return [f"{method}: learnt {learnt} in {seconds:.1f} s; written to {output}", quality(alignment, output)]
+    stage = [] if alignment.reranker is None else [second_stage(alignment.reranker.summary)]
+    return [f"{method}: learnt {learnt} in {seconds:.1f} s; written to {output}", quality(alignment, output), *stage]
+
+
+def second_stage(found: Summary) -> str:
+    """How good the second stage is on cross-fitted words."""
+    return (
+        f"second stage: on {found.words:,} words that were held out in turn, the first translation is right for "
+        f"{found.vectors_only:.1f} % by the vectors and for {found.p_at_1:.1f} % with all signals; "
+        f"{found.confident_right:.0%} of the entries with a probability of 80 % or more are right"
+    )
 
 
 def quality(alignment: Alignment, output: Path) -> str:

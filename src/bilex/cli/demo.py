@@ -57,7 +57,7 @@ def _align(pair: str, data: Sample, output: Path, *, as_json: bool) -> dict[str,
     scores, best, best_dev = [], None, -1.0
     for method, settings in METHODS.items():
         chosen = get_method(method, settings)
-        alignment = align(data.source, data.target, data.train, dev=data.dev, method=chosen)
+        alignment = align(data.source, data.target, data.train, dev=data.dev, method=chosen, vectors_only=True)
         dev = alignment.evaluate(data.dev).scores.mrr
         scores.append({"method": method, **alignment.evaluate(data.test).to_json()})
         if dev > best_dev:  # like every choice, that of the method to show is made on dev

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("dictionary", type=options.FilePath)
 @options.retrieval
 @options.direction
+@options.vectors_only
 @click.option("--hubness", "with_hubness", is_flag=True, help="Also measure hubness over the whole tables.")
 @format_options
 @options.fold_case
@@ -35,6 +36,7 @@ def evaluate(
     k: int,
     beta: float,
     direction: Direction,
+    vectors_only: bool,
     with_hubness: bool,
     fold_case: bool,
     device: str,
@@ -45,12 +47,21 @@ def evaluate(
 
     P@n is the share of source words with a right translation among the n best. The figures are given over the source
     words that the tables cover, and over all source words of the dictionary.
+
+    If RUN has a second stage, the figures are those with it, and those of the vectors alone stand beside them.
     """
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     lexicon = options.read_lexicon(dictionary, how)
     with options.progress("searching") as bar:
-        result = alignment.evaluate(lexicon, retrieval=chosen, direction=direction, fold_case=fold_case, progress=bar)
+        result = alignment.evaluate(
+            lexicon,
+            retrieval=chosen,
+            direction=direction,
+            fold_case=fold_case,
+            vectors_only=vectors_only,
+            progress=bar,
+        )
         hubs = alignment.hubness(retrieval=chosen, direction=direction) if with_hubness else None
     if result.train_overlap:
         options.say(
@@ -98,12 +109,16 @@ def _print(result: Evaluation) -> None:
         (f"covered sources ({result.covered:,})", *result.scores.shown()),
         (f"all sources ({result.sources:,})", *result.scores_all.shown()),
     ]
+    if result.vectors_only is not None:
+        rows.append(("  by the vectors alone, covered", *result.vectors_only.scores.shown()))
     rows += [
         (f"  rows {band.first + 1:,}-{band.last + 1:,} ({band.covered:,})", *band.scores.shown())
         for band in result.bands
     ]
     options.show(f"{result.direction}, {result.retrieval}; {result.coverage:.1f} % of the sources are covered")
     options.print_table(["", "P@1", "P@5", "P@10", "MRR"], rows)
+    if result.calibration_error is not None:
+        options.show(f"expected calibration error of the probabilities: {result.calibration_error:.3f}")
 
 
 def _print_hubness(hubs: Hubness, table: EmbeddingTable) -> None:

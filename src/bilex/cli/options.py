@@ -89,6 +89,11 @@ def retrieval(command: Any) -> Any:
     return command
 
 
+vectors_only = click.option(
+    "--vectors-only", is_flag=True, help="Rank by the vectors alone, without the second stage of RUN."
+)
+
+
 def make_retrieval(name: str, k: int, beta: float) -> Retrieval:
     """The retrieval of that name."""
     from bilex.retrieval import RETRIEVALS

@@ -18,6 +18,7 @@ OPTIONS = {
     "corrections": "--corrections",
     "dev": "--dev",
     "encoding": "--encoding",
+    "expected_precision": "--expected-precision",
     "fast": "--fast",
     "fold_case": "--fold-case",
     "folder": "--folder",
@@ -25,6 +26,7 @@ OPTIONS = {
     "host": "--host",
     "max_words": "--max-words",
     "method": "--method",
+    "min_confidence": "--min-confidence",
     "mirror": "--mirror",
     "n": "-n",
     "plots=False": "--no-plots",
@@ -45,6 +47,7 @@ OPTIONS = {
     "target": "TARGET",
     "threads": "--threads",
     "train": "--train",
+    "vectors_only": "--vectors-only",
 }
 """The option for each parameter, or for a parameter with one value."""
 MENTION = re.compile(r"(?<![^\s(])`(?P<mention>(?P<name>[a-z]\w*)(?:=(?P<value>[^`]+))?)`(?!['\"\w])")

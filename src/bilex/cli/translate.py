@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import re
 import sys
 from collections import Counter
@@ -44,6 +45,7 @@ LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 @click.option("-n", type=click.IntRange(min=1), default=5, show_default=True, help="Translations per word.")
 @options.direction
 @options.retrieval
+@options.vectors_only
 @options.device
 @options.as_json
 @click.pass_context
@@ -56,6 +58,7 @@ def translate(
     retrieval: str,
     k: int,
     beta: float,
+    vectors_only: bool,
     device: str,
     as_json: bool,
 ) -> None:
@@ -63,6 +66,9 @@ def translate(
 
     Standard input is UTF-8. A word that is not in the table gets a vector from its subwords, if the table has subwords
     (fastText .bin). With --json one JSON object is printed per word. The exit code is 1 if no word could be translated.
+
+    If RUN has a second stage, the figure after a translation is the probability that a dictionary lists it, else its
+    score. The second stage is for words in the table, --direction forward, and csls with 10 neighbours.
     """
     from_stdin = words == ("-",) or not (words or sys.stdin.isatty())
     at_prompt = not (words or from_stdin or as_json) and sys.stdout.isatty()
@@ -71,13 +77,15 @@ def translate(
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     if at_prompt:
-        _prompt(alignment, n, direction, chosen)
+        _prompt(alignment, n, direction, chosen, vectors_only=vectors_only)
         return
     total = translated = 0
     for batch in _batches(_lines() if from_stdin else iter(words)):
         total += len(batch)
         with options.progress("searching") as bar:
-            found = alignment.translate(batch, n, direction=direction, retrieval=chosen, progress=bar)
+            found = alignment.translate(
+                batch, n, direction=direction, retrieval=chosen, vectors_only=vectors_only, progress=bar
+            )
         for translation in found:
             translated += translation.through is not None
             _print_json(translation) if as_json else _print(translation, alignment, direction)
@@ -95,6 +103,16 @@ def translate(
 @click.option("--max-rank", type=click.IntRange(min=1), help="Consider only the N most frequent words of each table.")
 @click.option("-n", type=click.IntRange(min=1), default=1, show_default=True, help="Translations per word.")
 @click.option("--min-score", type=float, help="Leave out found pairs with a lower score.")
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    help="Leave out found pairs that are less probable; needs a second stage.",
+)
+@click.option(
+    "--expected-precision",
+    type=click.FloatRange(0, 1),
+    help="Keep the most probable found pairs, as many as have this mean probability; needs a second stage.",
+)
 @click.option("--no-given", is_flag=True, help="Do not list the translations of RUN's own dictionary first.")
 @click.option(
     "--corrections",
@@ -118,6 +136,7 @@ def translate(
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @options.direction
 @options.retrieval
+@options.vectors_only
 @options.device
 def induce(
     run: Path,
@@ -125,6 +144,8 @@ def induce(
     max_rank: int | None,
     n: int,
     min_score: float | None,
+    min_confidence: float | None,
+    expected_precision: float | None,
     no_given: bool,
     corrections: Path | None,
     no_corrections: bool,
@@ -137,12 +158,13 @@ def induce(
     retrieval: str,
     k: int,
     beta: float,
+    vectors_only: bool,
     device: str,
 ) -> None:
     """Write the whole lexicon: every source word with its translations.
 
     For each word, the pairs that were accepted or corrected in `bilex explore` come first, then those of the dictionary
-    of RUN, then those found by the vectors, best first. -n, --mutual and --min-score apply only to found pairs.
+    of RUN, then those found by the vectors, best first. Options that limit the pairs apply only to found pairs.
     Rejected pairs are left out. Words that are not in the table come last; --max-rank leaves them out.
 
     xlsx is for a review: a person fills its column of decisions, and `bilex explore RUN --import FILE` stores them.
@@ -150,6 +172,9 @@ def induce(
     `bilex align --train`. jsonl has the same as JSON lines. tmx (1.4b) and tbx
     (TBX-Basic) are for translation tools. stardict is for
     dictionary programs: NAME.ifo with NAME.idx and NAME.dict. A pair has no score if one of its words has no vector.
+
+    If RUN has a second stage, found pairs have a confidence, the probability that a dictionary lists them. -n is then
+    the largest number of translations: a further translation is left out if it is improbable.
     """
     if mutual and n != 1:
         raise click.UsageError("--mutual keeps one found translation per word; leave out -n")
@@ -173,7 +198,10 @@ def induce(
             max_rank=max_rank,
             direction=direction,
             given=not no_given,
+            min_confidence=min_confidence,
+            expected_precision=expected_precision,
             retrieval=chosen,
+            vectors_only=vectors_only,
             progress=bar,
         )
     if min_score is not None:
@@ -269,7 +297,9 @@ def _written(entries: Sequence[Entry], output: Path) -> str:
     counts = Counter(entry.origin for entry in entries)
     parts = ", ".join(f"{counts[origin]:,} {origin}" for origin in ORIGINS if counts[origin])
     where = "standard output" if output == STDOUT else output
-    return f"{len(entries):,} pairs written to {where}{'' if set(counts) <= {'found'} else f': {parts}'}"
+    rated = [entry.confidence for entry in entries if entry.origin == "found" and not math.isnan(entry.confidence)]
+    expected = f"; {sum(rated) / len(rated):.0%} of the found ones are expected to be right" if rated else ""
+    return f"{len(entries):,} pairs written to {where}{'' if set(counts) <= {'found'} else f': {parts}'}{expected}"
 
 
 def _lines() -> Iterator[str]:
@@ -285,21 +315,25 @@ def _batches(words: Iterator[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _prompt(alignment: Alignment, n: int, direction: Direction, retrieval: Retrieval) -> None:
+def _prompt(alignment: Alignment, n: int, direction: Direction, retrieval: Retrieval, *, vectors_only: bool) -> None:
     from bilex.cli.prompt import Session, run_prompt
 
     def translate(word: str, n: int, direction: Direction) -> Translation:
-        return alignment.translate(word, n, direction=direction, retrieval=retrieval)
+        return alignment.translate(word, n, direction=direction, retrieval=retrieval, vectors_only=vectors_only)
 
     run_prompt(Session(alignment, n, direction, translate, _print_at_prompt))
 
 
 def _print_json(translation: Translation) -> None:
+    confidences = [{"confidence": round(p, 4)} for p in translation.confidences] or [{}] * len(translation.candidates)
     options.print_json(
         {
             "word": translation.word,
             "through": translation.through,
-            "candidates": [{"word": c.word, "score": round(c.score, 6)} for c in translation.candidates],
+            "candidates": [
+                {"word": c.word, "score": round(c.score, 6), **more}
+                for c, more in zip(translation.candidates, confidences, strict=True)
+            ],
         }
     )
 
@@ -309,7 +343,7 @@ def _print(translation: Translation, alignment: Alignment, direction: Direction,
         options.say(about_unknown(translation.word, alignment, direction, turn=turn))
         return
     note = " (through subwords)" if translation.through == "subwords" else ""
-    found = (f"{candidate.word} {candidate.score:.3f}" for candidate in translation.candidates)
+    found = (f"{c.word} {figure}" for c, figure in zip(translation.candidates, translation.figures, strict=True))
     standard.write(["\t".join([f"{translation.word}{note}", *found]), "\n"])
 
 

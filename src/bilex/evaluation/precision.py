@@ -11,10 +11,12 @@ from bilex.page.display import Displayed, format_count
 from bilex.retrieval.sides import Sides
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
     from bilex.lexicon import LexiconIndex
-    from bilex.page.tables import Table
+    from bilex.page.tables import Row, Table
     from bilex.retrieval import Index
     from bilex.retrieval.sides import Direction
     from bilex.search.blocks import Progress
@@ -70,6 +72,10 @@ class Evaluation(Displayed):
     """Source words that are in the train or dev lexicon too; if not 0, the figures are too high."""
     ranks: dict[str, int]
     """Rank of the best gold target of every covered source word."""
+    vectors_only: Evaluation | None = None
+    """The same by the vectors alone, if there is a second stage."""
+    calibration_error: float | None = None
+    """Expected calibration error of the probabilities of the first translations, if there is a second stage."""
 
     @property
     def coverage(self) -> float:
@@ -87,22 +93,33 @@ class Evaluation(Displayed):
             "coverage": self.coverage,
             **{f"{name}_all": value for name, value in asdict(self.scores_all).items()},
             "train_overlap": self.train_overlap,
+            **self._second_stage(),
             "bands": [{"first": b.first, "last": b.last, "covered": b.covered, **asdict(b.scores)} for b in self.bands],
         }
 
+    def _second_stage(self) -> dict[str, Any]:
+        if self.vectors_only is None:
+            return {}
+        return {"vectors_only": asdict(self.vectors_only.scores), "calibration_error": self.calibration_error}
+
     def _line(self) -> str:
         figures = ", ".join(f"{name} {figure}" for name, figure in zip(FIGURES, self.scores.shown(), strict=True))
+        stage = (
+            "" if self.vectors_only is None else f", second stage (vectors only {self.vectors_only.scores.shown()[0]})"
+        )
         seen = f"; {format_count(self.train_overlap, 'source word')} trained on" if self.train_overlap else ""
         over = f"over {self.covered:,} of {format_count(self.sources, 'source word')}"
-        return f"{figures} {over}, {self.direction}, {self.retrieval}{seen}"
+        return f"{figures} {over}, {self.direction}, {self.retrieval}{stage}{seen}"
 
     def _preview(self) -> Table:
         from bilex.page.tables import Table, row
 
-        rows = (
+        rows: tuple[Row, ...] = (
             row(f"covered ({self.covered:,})", *self.scores.shown()),
             row(f"all ({self.sources:,})", *self.scores_all.shown()),
         )
+        if self.vectors_only is not None:
+            rows += (row(f"vectors only ({self.covered:,})", *self.vectors_only.scores.shown()),)
         return Table("evaluation", "Evaluation", ("source words", *FIGURES), rows)
 
 
@@ -123,11 +140,21 @@ def evaluate(
         retrieval=index.retrieval.name,
         sources=lexicon.sources_total,
         covered=len(words),
-        scores=Scores.of(ranks, len(words)),
-        scores_all=Scores.of(ranks, lexicon.sources_total),
-        bands=_bands(rows, ranks, len(table)),
-        ranks=dict(zip(words, ranks.tolist(), strict=True)),
+        **figures(ranks, words, rows, lexicon.sources_total, len(table)),
     )
+
+
+def figures(ranks: Tensor, words: Sequence[str], rows: Tensor, sources: int, size: int) -> dict[str, Any]:
+    """All figures that follow from the ranks of the covered source words: (s,).
+
+    words and rows: of these words; sources: all source words of the dictionary; size: of the table.
+    """
+    return {
+        "scores": Scores.of(ranks, len(words)),
+        "scores_all": Scores.of(ranks, sources),
+        "bands": _bands(rows, ranks, size),
+        "ranks": dict(zip(words, ranks.tolist(), strict=True)),
+    }
 
 
 def gold_matrix(gold: dict[int, list[int]], rows: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from bilex.errors import AlignmentError, TableError
 from bilex.fitting.default import check_settings
 from bilex.fitting.inputs import Inputs, collect
 from bilex.fitting.measurement import hold_out, measure_agreement, measure_held_out
+from bilex.fitting.second_stage import fit_second_stage
 from bilex.lexicon import Lexicon
 from bilex.linalg.device import choose_device
 from bilex.methods.base import Method, get_method
@@ -52,6 +53,7 @@ def align(
     trace: Trace | None = None,
     checkpoint: Checkpoint | None = None,
     measured: bool = True,
+    vectors_only: bool = False,
     **settings: Any,
 ) -> Alignment:
     """Fit a mapping of two tables into one space.
@@ -70,6 +72,9 @@ def align(
     corrections: a run folder or a file with decisions of `bilex explore`. Accepted and corrected pairs are added to
     `train`, rejected and replaced pairs are removed from it; without `train`, the dictionary of that run is used.
     Decisions about source words of a given `dev` change `dev` instead.
+
+    With a dictionary, the alignment ends with a second stage, which ranks the candidates of a word by further signals
+    and gives each a probability. It is left out with `vectors_only`, and if it does not help on held-out words.
 
     `alignment.held_out` has the precision on held-out words, where it costs little. With `measured`, methods in closed
     form are fitted a second time for it, without these words.
@@ -95,7 +100,8 @@ def align(
     )
     for message in inputs.doubts():
         warnings.warn(message, stacklevel=2)
-    return fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=measured)
+    alignment = fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=measured)
+    return alignment if vectors_only else with_second_stage(alignment, inputs)
 
 
 _PARAMETERS = tuple(inspect.signature(align).parameters)[:-1]
@@ -153,6 +159,12 @@ def fit(
     if measured:
         measure(alignment, inputs)
     return alignment
+
+
+def with_second_stage(alignment: Alignment, inputs: Inputs) -> Alignment:
+    """The alignment with a second stage, if its dictionary is large enough and it helps; else as it is."""
+    reranker = fit_second_stage(alignment, inputs)
+    return alignment if reranker is None else alignment.reranked(reranker)
 
 
 def measure(alignment: Alignment, inputs: Inputs) -> None:

@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
 STAGES = ("contexts", "start", "steps", "refreshes")
 """Parts of a training that its records give the seconds of."""
-PARTS = ("imports", "reading", *STAGES, "training", "other_training", "evaluation", "writing", "other", "total")
+PARTS = (
+    "imports",
+    "reading",
+    *STAGES,
+    "training",
+    "other_training",
+    "evaluation",
+    "second_stage",
+    "writing",
+    "other",
+    "total",
+)
 _NAMES = {"context": "contexts", "start": "start"}
 """The part of each stage whose record has its seconds."""
 
@@ -24,7 +35,7 @@ class Profile:
     imports: from the start of the process until the modules are imported; reading: the tables and dictionaries, with
     their checks; contexts, start, steps and refreshes: those of `rapo`, summed over all epochs, trainings and rounds;
     other_training: all else of the training, or `training` if its records name no part; evaluation: on held-out words;
-    writing: the run folder.
+    second_stage: learning to rank and its folds; writing: the run folder.
     """
 
     def __init__(self, started: float, clock: Callable[[], float] = time.perf_counter) -> None:

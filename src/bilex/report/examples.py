@@ -71,7 +71,9 @@ def doubtful_pairs(alignment: Alignment, *, fold_case: bool) -> list[Example]:
     words = [alignment.source.words[row] for row, _, _ in chosen]
     return [
         _example(translation, (alignment.target.words[column],), rank)
-        for translation, (_, column, rank) in zip(alignment.translate(words, ANSWERS), chosen, strict=True)
+        for translation, (_, column, rank) in zip(
+            alignment.translate(words, ANSWERS, vectors_only=True), chosen, strict=True
+        )
     ]
 
 
@@ -90,7 +92,7 @@ def _spread(words: Sequence[str]) -> list[str]:
 def _examples(alignment: Alignment, figures: Figures, words: Sequence[str]) -> list[Example]:
     """Examples with the words as the table spells them; letter case may differ from that in the dictionary."""
     rows = [figures.indexed.sources[word] for word in words]
-    found = alignment.translate([alignment.source.words[row] for row in rows], ANSWERS)
+    found = alignment.translate([alignment.source.words[row] for row in rows], ANSWERS, vectors_only=True)
     return [
         _example(translation, _gold(alignment, figures.indexed, row), figures.csls.ranks[word])
         for translation, row, word in zip(found, rows, words, strict=True)

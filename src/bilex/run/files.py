@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 DESCRIPTION, MAPPING, TRACE = "alignment.json", "mapping.safetensors", "trace.jsonl"
 TABLES = ("source.safetensors", "target.safetensors")
 TRAIN, DEV = "train.tsv", "dev.tsv"
+RERANKER = "reranker.safetensors"
 ALWAYS = (MAPPING, *TABLES, TRACE)
-SAVED = (*ALWAYS, TRAIN, DEV)
-"""The files that alignment.json describes; dictionaries are optional."""
+SAVED = (*ALWAYS, TRAIN, DEV, RERANKER)
+"""The files that alignment.json describes; dictionaries and the second stage are optional."""
 CACHE, CORRECTIONS = "cache", "corrections.sqlite"
 _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 AGAIN = "put back the one that the run was saved with, or align again"

@@ -2,6 +2,7 @@
 
 alignment.json        what was aligned, with which settings, versions and file hashes
 mapping.safetensors   the mapping and the fitted normalization
+reranker.safetensors  the second stage, if there is one
 source.safetensors    the tables, not normalized; memory-mapped when opened
 target.safetensors
 train.tsv, dev.tsv    the dictionaries after the split, if there were any
@@ -27,6 +28,7 @@ from bilex.linalg.device import choose_device
 from bilex.mapping import LinearMapping, mapping_from_arrays
 from bilex.normalize import Normalizer
 from bilex.retrieval.sides import SIDES
+from bilex.run import reranker_file
 from bilex.run.files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
 from bilex.run.form import FORMAT, Description
 from bilex.run.given import given_pairs
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from bilex.mapping import Mapping
     from bilex.retrieval.sides import Side
 
-_NOT_PROVENANCE = (*FORMAT, "files", "mapping", "normalize", "subwords")
+_NOT_PROVENANCE = (*FORMAT, "files", "mapping", "normalize", "subwords", "second_stage")
 """The keys of alignment.json that are not provenance."""
 PROBE_ROWS = 8
 """Rows of each table that are mapped to check that the mapping fits the tables."""
@@ -71,6 +73,7 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
         "normalize": alignment.source_normalizer.steps,
         "subwords": {side: _subword_file(getattr(alignment, side)) for side in SIDES},
         **alignment.provenance,
+        "second_stage": reranker_file.description(alignment.reranker),
     }
     try:
         check_type(description, Description)
@@ -88,6 +91,8 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
                 alignment.train.write(folder / TRAIN)
             if alignment.dev is not None:
                 alignment.dev.write(folder / DEV)
+            if alignment.reranker is not None:
+                reranker_file.write(alignment.reranker, folder)
             alignment.trace.write(folder / TRACE)
             text = to_json({**description, "files": describe_files(folder)}, indent=2)
             (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
@@ -125,6 +130,7 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
             provenance={name: value for name, value in description.items() if name not in _NOT_PROVENANCE},
             device=place,
             folder=path,
+            reranker=reranker_file.read(description.get("second_stage"), path),
         )
     except OSError as error:
         raise AlignmentError(f"{error.filename or path}: cannot be read: {error_text(error)}; {AGAIN}") from error

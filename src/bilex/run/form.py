@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from bilex.evaluation.held_out import Agreement, HeldOut  # noqa: TC001 (read by msgspec)
+from bilex.rerank.summary import Summary  # noqa: TC001
 
 FORMAT = {"format": "bilex-alignment", "version": 1}
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -96,8 +97,17 @@ class File(TypedDict):
     sha256: Hash
 
 
+class SecondStage(TypedDict):
+    """The second stage, whose arrays are in a file of their own."""
+
+    signals: list[str]
+    columns: list[str]
+    candidates: Positive
+    held_out: Summary
+
+
 class Description(TypedDict):
-    """alignment.json. Runs of earlier versions have no `files`."""
+    """alignment.json. Runs of earlier versions have no `files` and no `second_stage`."""
 
     format: Literal["bilex-alignment"]
     version: Literal[1]
@@ -112,4 +122,5 @@ class Description(TypedDict):
     held_out: NotRequired[HeldOut | None]
     agreement: NotRequired[Agreement | None]
     spelt_alike: NotRequired[SpeltAlike | None]
+    second_stage: NotRequired[SecondStage | None]
     made_with: Versions

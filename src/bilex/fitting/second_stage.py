@@ -1,0 +1,48 @@
+"""The second stage of a new alignment, learnt from its dictionary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from bilex.errors import BilexError
+from bilex.normalize import unit
+from bilex.rerank.learning import SecondStage
+from bilex.retrieval.sides import Sides
+from bilex.run.second_stage import evidence
+from bilex.training.trace import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from bilex.alignment import Alignment
+    from bilex.fitting.inputs import Inputs
+    from bilex.rerank.reranker import Reranker
+
+
+def fit_second_stage(alignment: Alignment, inputs: Inputs, settings: SecondStage | None = None) -> Reranker | None:
+    """Learn to rank the candidates; None if there are too few words, or if the vectors alone are as good.
+
+    The folds are mapped by a light form of the method.
+    """
+    x, z = alignment.normalized("source"), alignment.normalized("target")
+    light = inputs.method.light()
+
+    def fit(pairs: NDArray[np.int64]) -> Sides[Tensor]:
+        mapping = light.fit(
+            x,
+            z,
+            torch.from_numpy(pairs).to(alignment.device),
+            dev=None,
+            generator=torch.Generator().manual_seed(inputs.rng_seed),
+            trace=Trace(),
+        )
+        return Sides(unit(mapping.source(x)), unit(mapping.target(z)))
+
+    try:
+        return (settings or SecondStage()).fit(fit, evidence(alignment), rng_seed=inputs.rng_seed)
+    except (BilexError, torch.linalg.LinAlgError):  # type: ignore[attr-defined]
+        return None  # a fold has too few pairs for the method

@@ -1,0 +1,72 @@
+"""The ranker: a weighted sum of all columns, learnt with a listwise softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MIN_SPREAD = 1e-9
+"""A column with a smaller standard deviation is constant, and gets no weight."""
+ITERATIONS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRanker:
+    """score(c) = Σⱼ wⱼ (fⱼ(c) − mⱼ) / dⱼ,  m and d the mean and the standard deviation of column j."""
+
+    names: tuple[str, ...]
+    weights: NDArray[np.float64]
+    """Per standard deviation, so that they can be compared: (f,)."""
+    means: NDArray[np.float64]
+    deviations: NDArray[np.float64]
+
+    @classmethod
+    def fit(
+        cls, names: tuple[str, ...], features: NDArray[np.float64], gold: NDArray[np.bool_], *, ridge: float
+    ) -> LinearRanker:
+        """Minimize −Σ_q log [Σ_{c right} exp s(c) / Σ_c exp s(c)] + λ ‖w‖², by L-BFGS.
+
+        features: (q, c, f); gold: (q, c), the right candidates. Words without a right candidate are left out.
+        """
+        listed = gold.any(1)
+        features, gold = features[listed], gold[listed]
+        means, deviations = features.mean((0, 1)), features.std((0, 1))
+        constant = deviations < MIN_SPREAD
+        deviations = np.where(constant, 1.0, deviations)
+        weights = _minimize((features - means) / deviations * ~constant, gold, ridge)
+        return cls(names, weights, means, deviations)
+
+    def scores(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(q, c, f) → (q, c)."""
+        scores: NDArray[np.float64] = self.shares(features).sum(2)
+        return scores
+
+    def shares(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The share of each column in the score: (q, c, f)."""
+        shares: NDArray[np.float64] = (features - self.means) / self.deviations * self.weights
+        return shares
+
+
+def _minimize(features: NDArray[np.float64], gold: NDArray[np.bool_], ridge: float) -> NDArray[np.float64]:
+    """The weights (f,) with the smallest loss.  features: (q, c, f); gold: (q, c)."""
+    lines = features.reshape(-1, features.shape[2])
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scores = (lines @ weights).reshape(gold.shape)
+        right = np.where(gold, scores, -np.inf)
+        value = (logsumexp(scores, axis=1) - logsumexp(right, axis=1)).sum() + ridge * weights @ weights
+        slopes = softmax(scores, axis=1) - softmax(right, axis=1)
+        return float(value), lines.T @ slopes.reshape(-1) + 2 * ridge * weights
+
+    options = {"maxiter": ITERATIONS}
+    found: NDArray[np.float64] = minimize(
+        loss, np.zeros(lines.shape[1]), jac=True, method="L-BFGS-B", options=options
+    ).x
+    return found

@@ -1,0 +1,130 @@
+"""The second stage, fitted: the order of the candidates, and a probability for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+
+from bilex.errors import AlignmentError
+from bilex.rerank.candidates import find_candidates, search_backward
+from bilex.rerank.features import Features
+from bilex.rerank.signals import SIGNALS
+from bilex.retrieval import CSLS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bilex.rerank.calibration import Calibration
+    from bilex.rerank.candidates import Candidates
+    from bilex.rerank.evidence import Evidence
+    from bilex.rerank.ranker import LinearRanker
+    from bilex.rerank.summary import Summary
+    from bilex.retrieval import Index
+    from bilex.search.blocks import Progress
+
+RETRIEVAL = CSLS()
+"""How candidates are found."""
+WORDS = 8192
+"""Words ranked at a time, to limit memory."""
+
+
+class Ranked(NamedTuple):
+    """Candidates of q source words in their final order, (q, c) each: rows, CSLS scores, probabilities."""
+
+    targets: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    confidences: NDArray[np.float64]
+    back_ranks: NDArray[np.int64]
+    """Rank of the word among the best source words of the candidate, from 0."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reranker:
+    """Which signals are used, the weights of their columns, and the calibration."""
+
+    signals: tuple[str, ...]
+    candidates: int
+    """Candidates of each word that are ranked; those below keep their place."""
+    ranker: LinearRanker
+    calibration: Calibration
+    summary: Summary
+    """How well it ranks words that were held out."""
+
+    def bind(self, evidence: Evidence) -> BoundReranker:
+        """Ready to rank: the signals fitted to one mapping and its pairs."""
+        return BoundReranker(self, Features.fit([SIGNALS[name] for name in self.signals], evidence))
+
+
+@dataclass(frozen=True, eq=False)
+class BoundReranker:
+    """A reranker with its signals."""
+
+    reranker: Reranker
+    features: Features
+
+    def rank(
+        self,
+        index: Index,
+        rows: NDArray[np.int64],
+        n: int,
+        *,
+        first: int | None = None,
+        progress: Progress | None = None,
+    ) -> Ranked:
+        """The n best candidates of source rows (q,); with `first`, among the first words of the target table.
+
+        At least `candidates` are searched for each word. If n is larger, the others follow with probability 0.
+        """
+        count, backward = max(self.reranker.candidates, n), None
+        if len(rows) > WORDS:  # most targets are candidates of some word: search back from each of them once
+            targets = torch.arange(min(len(index.z), first or len(index.z)), device=index.z.device)
+            backward = search_backward(index, targets, first=first, progress=progress)
+        parts = [
+            self._rank(find_candidates(index, block, count, first=first, backward=backward, progress=progress))
+            for block in (rows[start : start + WORDS] for start in range(0, len(rows), WORDS))
+        ]
+        if not parts:
+            empty = np.empty((0, min(n, len(index.z))))
+            return Ranked(empty.astype(np.int64), empty, empty, empty.astype(np.int64))
+        return Ranked(*(np.concatenate(arrays)[:, :n] for arrays in zip(*parts, strict=True)))
+
+    def shares(self, index: Index, row: int) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
+        """Why the candidates of a source row are ranked as they are: their rows (c,), and shares of each signal (c,).
+
+        The shares of a candidate sum to its score, less the mean score of all. The share of a signal is less its mean
+        too: what is the same for all candidates has no effect on their order.
+        """
+        candidates = find_candidates(index, np.array([row]), self.reranker.candidates)
+        columns = self.reranker.ranker.shares(self._columns(candidates))[0]
+        signals = np.array([name.partition(".")[0] for name in self.reranker.ranker.names])
+        sums = {signal: columns[:, signals == signal].sum(1) for signal in self.reranker.signals}
+        order = np.argsort(-columns.sum(1), kind="stable")
+        return candidates.targets[0, order], {signal: (s - s.mean())[order] for signal, s in sums.items()}
+
+    def _columns(self, candidates: Candidates) -> NDArray[np.float64]:
+        """All columns, (q, c, f), which must be those that the ranker was fitted to."""
+        names, columns = self.features.stacked(candidates)
+        if names != self.reranker.ranker.names:
+            raise AlignmentError(
+                "the second stage was made by another version of bilex, whose signals have other columns; align again, "
+                "or rank by the vectors alone: `vectors_only=True`"
+            )
+        return columns
+
+    def _rank(self, candidates: Candidates) -> Ranked:
+        head = candidates.head(self.reranker.candidates)
+        scores = self.reranker.ranker.scores(self._columns(head))
+        confidences = self.reranker.calibration.probabilities(scores, head.scores, head.sources)
+        order = np.argsort(-scores, axis=1, kind="stable")
+        rest = candidates.shape[1] - head.shape[1]
+        order = np.hstack([order, np.tile(np.arange(head.shape[1], candidates.shape[1]), (len(order), 1))])
+        confidences = np.pad(confidences, ((0, 0), (0, rest)))
+        return Ranked(
+            targets=np.take_along_axis(candidates.targets, order, axis=1),
+            scores=np.take_along_axis(candidates.scores, order, axis=1),
+            confidences=np.take_along_axis(confidences, order, axis=1),
+            back_ranks=np.take_along_axis(candidates.back_ranks, order, axis=1),
+        )

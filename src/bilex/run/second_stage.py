@@ -1,0 +1,95 @@
+"""The second stage of an alignment: its evidence, induced lexicons and evaluations with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from bilex.entry import Entry
+from bilex.evaluation.calibration import calibration_error
+from bilex.evaluation.precision import figures, gold_matrix
+from bilex.rerank.evidence import Evidence
+from bilex.retrieval.sides import Sides
+from bilex.run.given import given_pairs
+from bilex.training.negatives import is_gold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bilex.alignment import Alignment
+    from bilex.evaluation.precision import Evaluation
+    from bilex.lexicon import Lexicon, LexiconIndex
+    from bilex.rerank.reranker import BoundReranker, Ranked
+    from bilex.retrieval import Index
+
+
+def known_pairs(alignment: Alignment) -> Lexicon:
+    """The dictionary that the second stage learns from: train, and dev if it was held out of train.
+
+    Pairs that were added because both words are spelt alike are left out.
+    """
+    separate = alignment.provenance["inputs"]["dev"] is not None
+    return given_pairs(alignment.train, None if separate else alignment.dev, alignment.provenance)
+
+
+def evidence(alignment: Alignment) -> Evidence:
+    """What the signals of an alignment are computed from."""
+    fold_case = alignment.provenance["inputs"].get("fold_case", False)
+    found = known_pairs(alignment).index(alignment.source, alignment.target, fold_case=fold_case)
+    words: Sides[Sequence[str]] = Sides(alignment.source.words, alignment.target.words)
+    return Evidence(words=words, rows=Sides(alignment.source_rows, alignment.target_rows), pairs=found.sorted_pairs)
+
+
+def entries(
+    ranked: Ranked, words: Sides[Sequence[str]], rows: Iterable[int], *, n: int, mutual: bool, further: float
+) -> list[Entry]:
+    """The induced lexicon: the first translation of each word, and further ones of at least the probability `further`.
+
+    With `mutual`, only those whose best translation is the word.
+    """
+    found = []
+    for i, targets, scores, confidences, back in zip(rows, *(column.tolist() for column in ranked), strict=True):
+        listed = [
+            place
+            for place in range(min(n, len(targets)))
+            if (place == 0 or confidences[place] >= further) and not (mutual and back[place])
+        ]
+        found += [
+            Entry(words.source[i], words.target[targets[place]], scores[place], rank, confidence=confidences[place])
+            for rank, place in enumerate(listed, 1)
+        ]
+    return found
+
+
+def most_confident(
+    found: list[Entry], *, min_confidence: float | None, expected_precision: float | None
+) -> list[Entry]:
+    """Found entries with at least this probability; the most confident ones whose mean probability is this precision.
+
+    Entries of the dictionary and of a person always stay.
+    """
+    threshold = min_confidence or 0.0
+    if expected_precision is not None:
+        ordered = -np.sort([-entry.confidence for entry in found if entry.origin == "found"])
+        means = ordered.cumsum() / np.arange(1, len(ordered) + 1)
+        enough = (means >= expected_precision).nonzero()[0]
+        threshold = max(threshold, float(ordered[enough[-1]]) if len(enough) else np.inf)
+    return [entry for entry in found if entry.origin != "found" or entry.confidence >= threshold]
+
+
+def evaluated(by_vectors: Evaluation, stage: BoundReranker, index: Index, lexicon: LexiconIndex) -> Evaluation:
+    """The evaluation of the second stage. Words whose gold targets are no candidates keep their rank."""
+    words, rows = list(lexicon.sources), torch.tensor(list(lexicon.sources.values()), dtype=torch.long)
+    ranked = stage.rank(index, rows.numpy(), stage.reranker.candidates)
+    right = is_gold(torch.from_numpy(ranked.targets), gold_matrix(lexicon.gold, rows))
+    before = torch.tensor([by_vectors.ranks[word] for word in words], dtype=torch.long)
+    ranks = torch.where(right.any(1), right.to(torch.int8).argmax(1) + 1, before)
+    return replace(
+        by_vectors,
+        **figures(ranks, words, rows, lexicon.sources_total, len(index.x)),
+        vectors_only=by_vectors,
+        calibration_error=calibration_error(ranked.confidences[:, 0], right[:, 0].numpy()),
+    )
