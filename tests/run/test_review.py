@@ -124,6 +124,9 @@ def test_rows_that_cannot_be_stored_are_named(tmp_path, corrections):
     ]
     assert [decision[:3] for decision in review.decisions] == [("a", "b", "accepted"), ("2nd", "h", "corrected")]
     assert review.undecided == 1
+    corrections.decide_all(review.decisions)
+    again = read_review(tmp_path / "review.csv", corrections)
+    assert (again.decisions, again.known, again.problems) == ((), 2, review.problems)
 
 
 def test_a_sheet_of_something_else(tmp_path, corrections):

@@ -63,7 +63,8 @@ class Review:
 def read_review(path: Path, corrections: Corrections) -> Review:
     """The decisions in a file that differ from those stored. Nothing is stored; `Corrections.decide_all` does it."""
     current = corrections.current()
-    decisions: dict[tuple[str, str], Decision] = {}
+    decisions: list[Decision] = []
+    decided: set[tuple[str, str]] = set()
     problems, known, undecided = [], 0, 0
     for row in _rows(path):
         if not row.decision:
@@ -71,20 +72,21 @@ def read_review(path: Path, corrections: Corrections) -> Review:
             continue
         try:
             decision = _decision(row)
-            if decision.pair in decisions:
+            if decision.pair in decided:
                 raise LexiconError("another row decides on the same pair")
         except LexiconError as error:
             problems.append(Problem(row.number, f"{quote(row.source)} - {quote(row.target)}", str(error)))
             continue
         before = current.get((row.source, row.target))
+        decided.add(decision.pair)
         decision = decision._replace(reviewer=corrections.reviewer)
         if before is not None:
             decision = decision._replace(note=row.note or before.note, mark=before.mark)
         if before is not None and _is_known(decision, before):
             known += 1
         else:
-            decisions[decision.pair] = decision
-    return Review(tuple(decisions.values()), known, undecided, tuple(problems))
+            decisions.append(decision)
+    return Review(tuple(decisions), known, undecided, tuple(problems))
 
 
 def understand(text: str, suggestion: str) -> tuple[Verdict, tuple[str, ...]]:
