@@ -4,7 +4,8 @@
     python benchmarks/whole_run.py --before ../before/src [--methods rapo,rapo_semi,rapo_unsupervised]
         [--direction en-fi] [--words N] [--threads 2] [--repeat 3] [--json]
 
-`bilex align` reads two .vec files and a train dictionary, and writes a run folder. Versions alternate, and the best of
+`bilex align` reads two .vec files and a train dictionary, and writes a run folder. This version does so without the
+second stage, which earlier ones do not have. Versions alternate, and the best of
 several runs counts, in seconds of wall-clock time and of CPU time (of all threads). Both versions run with the
 libraries of this environment. Also measured, in this version: `align --fast`, `bilex translate` of one word in the run,
 and `bilex --help`. Without --before there is nothing to compare with, and only seconds are told.
@@ -73,7 +74,7 @@ def measure(folder: Path, args: argparse.Namespace) -> tuple[dict[str, Any], lis
             ratio = best["now"].wall / best["before"].wall
             targets.append(Target(f"{method}: now / before", round(ratio, 3), at_most=MAX_RATIO))
     others = {
-        "align --fast": ["align", *inputs, "--train", "train.txt", "--fast", "--output", "RUN"],
+        "align --fast": ["align", *inputs, "--train", "train.txt", "--fast", "--vectors-only", "--output", "RUN"],
         "translate": ["translate", "fast", DIRECTIONS[args.direction].load()[0].words[WORD]],
         "--help": ["--help"],
     }
@@ -102,7 +103,7 @@ def alternating(folder: Path, command: list[str], args: argparse.Namespace) -> d
     best: dict[str, Seconds] = {}
     for _ in range(args.repeat):
         for version, sources in {**versions, "now": SOURCES}.items():
-            found = timed(folder, sources, command)
+            found = timed(folder, sources, [*command, *([] if version == "before" else ["--vectors-only"])])
             best[version] = Seconds(*map(min, zip(found, best.get(version, found), strict=True)))
             print(version, command[-4:], found, file=sys.stderr, flush=True)
     return best

@@ -2,21 +2,24 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
-from bilex.errors import TableError
+from bilex.errors import LexiconError, TableError
+from bilex.lexicon import Lexicon
 from bilex.table import EmbeddingTable
 from fuzzing import targets
-from fuzzing.containers import mutate_npy, mutate_npz, mutate_safetensors, mutate_sqlite
+from fuzzing.containers import mutate_npy, mutate_npz, mutate_safetensors, mutate_sqlite, mutate_workbook
 from fuzzing.inputs import Input, Special
 from fuzzing.mutators import mutate_bytes, mutate_json, mutate_json_lines, mutate_lines, some
 from fuzzing.targets import Target
 from fuzzing.workers import Limits, try_input
 
+SHEETS = Path(__file__).resolve().parents[1] / "io" / "sheets" / "files"
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "fuzz.py"
 INPUTS = 4000
 """So many take less than a minute."""
@@ -163,8 +166,19 @@ def test_containers_stay_well_formed_often_enough(tmp_path, name):
     assert 10 <= read < 190
 
 
+@pytest.mark.parametrize("name", ["lo.xlsx", "lo.ods"])
+def test_workbooks_stay_well_formed_often_enough(tmp_path, name):
+    whole, read = (SHEETS / name).read_bytes(), 0
+    for seed in range(200):
+        (tmp_path / name).write_bytes(some(whole, Random(seed), mutate_workbook))
+        with suppress(LexiconError):
+            read += len(Lexicon.read(tmp_path / name)) > 0
+    assert 10 <= read < 190
+
+
 def test_whatever_is_damaged_already_can_be_damaged_further():
-    for mutate in (mutate_npy, mutate_npz, mutate_safetensors, mutate_sqlite, mutate_json, mutate_json_lines):
+    containers = (mutate_npy, mutate_npz, mutate_safetensors, mutate_sqlite, mutate_workbook)
+    for mutate in (*containers, mutate_json, mutate_json_lines):
         for data in (b"", b"x", b"\x93NUMPY\x01\x00", b"\0" * 50, b"[" * 5000):
             for seed in range(20):
                 assert isinstance(some(data, Random(seed), mutate), bytes)

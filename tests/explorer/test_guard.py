@@ -49,6 +49,7 @@ def test_the_page_loads_nothing_from_elsewhere(client, token):
 def test_other_names_are_refused(client, host, path, token):
     answer = client.get(path, headers={"host": host})
     assert answer.status_code == 421
+    assert answer.json()["error"].startswith("this server has another address")
     assert token not in answer.text
 
 

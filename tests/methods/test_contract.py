@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from bilex import Alignment, EmbeddingTable, Lexicon, Method, align, all_methods, get_method
-from bilex.errors import LexiconError
+from bilex.errors import LexiconError, SettingsError
 from bilex.mapping import mapping_from_arrays
 from bilex.normalize import Normalizer
 from bilex.settings.fields import field_types, parse
@@ -152,6 +152,11 @@ def mapped(mapping, given):
 
 def assert_equal(mapping, other, given):
     assert all(torch.equal(a, b) for a, b in zip(mapped(mapping, given), mapped(other, given), strict=True))
+
+
+def test_unknown_steps_are_refused(method):
+    with pytest.raises(SettingsError, match="there is no step 'units'"):
+        dataclasses.replace(method, normalize=("units",))
 
 
 def test_no_entry_outlives_its_method():

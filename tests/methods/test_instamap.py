@@ -132,6 +132,14 @@ def test_start_may_look_at_the_neighbours_of_a_word_and_be_itself_started(world,
     torch.testing.assert_close(some, made.source_rows[[7, 3]])
 
 
+@pytest.mark.parametrize("neighbours", [0, -1])
+def test_a_round_without_neighbours_is_refused(tables, neighbours):
+    arrays = fit(*map(torch.from_numpy, tables), rounds=1).arrays()
+    arrays["0.neighbours"] = torch.tensor(neighbours)
+    with pytest.raises(ValueError, match=f"a round has {neighbours} neighbours; needed at least 1"):
+        InstaMapping.from_arrays(arrays)
+
+
 def test_no_pairs_are_said(tables):
     with pytest.raises(AlignmentError, match="round 0 of instamap found no pairs"):
         fit(*map(torch.from_numpy, tables), induction__threshold=9)

@@ -3,6 +3,7 @@ import dataclasses
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from bilex import EmbeddingTable, Lexicon, align
 from bilex.evaluation.significance import bootstrap
 from bilex.report.citation import UNKNOWN, licences
-from bilex.report.page import page
+from bilex.report.page import _bands, page
 from bilex.report.run_report import make_run_report
 from bilex.report.training import training_charts
 
@@ -74,6 +75,14 @@ def test_without_a_test_dictionary_it_says_so(alignment):
     report = make_run_report(alignment)
     assert "No test dictionary was given" in report.sentences()[0]
     ElementTree.fromstring(page(report, plots=False))
+
+
+@pytest.mark.parametrize("bands", [1, 2])
+def test_frequent_and_rare_words_are_one_panel_without_a_title(bands):
+    several = [SimpleNamespace(first=i, last=i + 9, scores=SimpleNamespace(p_at_1=50.0)) for i in range(bands)]
+    measured = SimpleNamespace(bands=several)
+    chart = _bands(SimpleNamespace(csls=measured, nearest=measured, part="test"))
+    assert [title for title, _ in chart.panels] == [""] * (bands > 1), "nothing is drawn of a single band"
 
 
 def test_letter_case_counts_as_it_did_in_the_training(world):

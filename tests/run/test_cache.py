@@ -5,7 +5,10 @@ import pytest
 import torch
 
 from bilex import CSLS, Alignment
+from bilex.retrieval.partial_penalties import PartialPenalties
+from bilex.retrieval.sides import SIDES, Sides
 from bilex.run.cache import Cache
+from bilex.run.penalty_cache import PenaltyCache
 from bilex.storage.array_file import read_arrays, write_arrays
 from bilex.storage.array_form import ArrayForm
 
@@ -66,6 +69,15 @@ def test_nor_those_of_another_run(folder, file):
     assert read(other) is not None
     (other / "alignment.json").write_text("{ }")
     assert read(other) is None
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_penalties_of_another_number_of_words_are_not_taken(folder, partial):
+    cache = PenaltyCache(folder, CSLS(), PENALTY.device, Sides(5, 4))
+    for side in SIDES:
+        cache.put(side, PartialPenalties(PENALTY, PENALTY > 0) if partial else PENALTY)
+    assert cache.get("source") is not None
+    assert cache.get("target") is None
 
 
 @pytest.mark.parametrize("kind", ["absent", "pipe", "folder", "link to nothing"])

@@ -111,7 +111,8 @@ def test_a_note_that_was_made_before_stays(edited, corrections):
 
 
 def test_rows_that_cannot_be_stored_are_named(tmp_path, corrections):
-    lines = ["source,target,decision", "a,b,ok", "a,b,no", ",b,ok", "c,,ok", f"d,{'x' * 300},ok", "e,f,"]
+    lines = ["source,target,decision", "a,b,ok", "a,b,no", ",b,ok", "c,,ok", f"d,{'x' * 300},ok", "e,f,", "g,h,2"]
+    lines += ["2nd,h,2"]
     (tmp_path / "review.csv").write_text("\n".join(lines))
     review = read_review(tmp_path / "review.csv", corrections)
     assert [(problem.row, problem.why) for problem in review.problems] == [
@@ -119,8 +120,9 @@ def test_rows_that_cannot_be_stored_are_named(tmp_path, corrections):
         (4, "a decision needs a source and a target word in its row"),
         (5, "a decision needs a source and a target word in its row"),
         (6, "found a word of 300 characters; at most 200 can be stored"),
+        (8, "found '2'; write the translation itself, no number of an alternative"),
     ]
-    assert [decision[:3] for decision in review.decisions] == [("a", "b", "accepted")]
+    assert [decision[:3] for decision in review.decisions] == [("a", "b", "accepted"), ("2nd", "h", "corrected")]
     assert review.undecided == 1
 
 

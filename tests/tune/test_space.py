@@ -92,6 +92,12 @@ def test_what_is_inside(values, inside, outside):
     assert outside not in values
 
 
+def test_optuna_says_nothing_of_each_trial():
+    optuna.logging.set_verbosity(optuna.logging.INFO)  # as where nobody has changed it
+    import_optuna().create_study()
+    assert optuna.logging.get_verbosity() == optuna.logging.ERROR
+
+
 def test_without_optuna(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError, match=r"needs the package optuna: pip install 'bilex\[tune\]'"):

@@ -8,7 +8,7 @@ In seconds, with n and m words, d dimensions, p pairs of the dictionary that hav
     rapo_semi           (0.6 + rounds) · R(p)
     rapo_semi with a small dictionary, and rapo_unsupervised
                         V + (1 + rounds) · 0.6 · R(q),  q = p + half of the words among which pairs are induced
-    V, for the linear maps before:  (min(n, 20,000) + min(m, 20,000)) · 5 ms · d / 300 / s
+    V, for the linear maps before:  (min(n, 20,000) + min(m, 20,000)) · 3.2 ms · d / 300 / s
 
 s is the speedup of t threads: t^0.8 from 100,000 words of both tables on, else 1. The constants were fitted to
 measurements on an AMD EPYC processor, with 300 dimensions unless another number is given (measured seconds, and seconds
@@ -20,6 +20,7 @@ of the formula in brackets):
                         40,000 x 40,000 words, 100 dimensions, 7,301 pairs, 1 thread    12 (10)
                         200,000 x 200,000 words, 5,000 pairs, 2 threads     154 (129)
     rapo_semi           20,000 x 40,000 words, 8,172 pairs, 1 thread        34 (41)
+    rapo_unsupervised   20,000 x 40,000 words, 1 thread                     174 (178)
 
 So the estimate can be wrong by a factor of up to two, and by more on a busy machine.
 """
@@ -77,7 +78,7 @@ def _rapo_semi(method: RapoSemi, base: Rapo, words: tuple[int, int], pairs: int,
     if not small:
         return (0.6 + method.rounds) * _two_trainings(base, words, pairs)
     enlarged = pairs + min(*words, method.induction.max_rank) // 2
-    linear = sum(min(size, LINEAR_WORDS) for size in words) * 5e-3
+    linear = sum(min(size, LINEAR_WORDS) for size in words) * 3.2e-3
     return linear + (1 + method.rounds) * 0.6 * _two_trainings(base, words, enlarged)
 
 

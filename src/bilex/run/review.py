@@ -28,6 +28,8 @@ AMBIGUOUS = frozenset({"x", "×", "?", "??", "???"})
 _QUOTED = re.compile(r"[\"'“”„«»‟‘’](?P<text>.+)[\"'“”„«»‟‘’]")
 """A translation that is also one of the words above, such as "no"."""
 
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+
 
 class Problem(NamedTuple):
     """A row whose decision was not stored, and why."""
@@ -103,6 +105,8 @@ def _decision(row: ReviewRow) -> Decision:
     if not (row.source and row.target):
         raise LexiconError("a decision needs a source and a target word in its row")
     verdict, targets = understand(row.decision, row.target)
+    if verdict == "corrected" and _NUMBER.fullmatch(row.decision) and not any(map(str.isdigit, row.source)):
+        raise LexiconError(f"found {quote(row.decision)}; write the translation itself, no number of an alternative")
     return checked(Decision(row.source, row.target, verdict, targets, row.note))
 
 
