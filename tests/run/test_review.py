@@ -124,7 +124,6 @@ def test_rows_that_cannot_be_stored_are_named(tmp_path, corrections):
     ]
     assert [decision[:3] for decision in review.decisions] == [("a", "b", "accepted"), ("2nd", "h", "corrected")]
     assert review.undecided == 1
-    # Once more: what the first of several rows says is stored now, and still counts.
     corrections.decide_all(review.decisions)
     again = read_review(tmp_path / "review.csv", corrections)
     assert (again.decisions, again.known, again.problems) == ((), 2, review.problems)

@@ -64,7 +64,7 @@ def read_review(path: Path, corrections: Corrections) -> Review:
     """The decisions in a file that differ from those stored. Nothing is stored; `Corrections.decide_all` does it."""
     current = corrections.current()
     decisions: list[Decision] = []
-    seen: set[tuple[str, str]] = set()
+    decided: set[tuple[str, str]] = set()
     problems, known, undecided = [], 0, 0
     for row in _rows(path):
         if not row.decision:
@@ -72,13 +72,13 @@ def read_review(path: Path, corrections: Corrections) -> Review:
             continue
         try:
             decision = _decision(row)
-            if decision.pair in seen:
+            if decision.pair in decided:
                 raise LexiconError("another row decides on the same pair")
-            seen.add(decision.pair)
         except LexiconError as error:
             problems.append(Problem(row.number, f"{quote(row.source)} - {quote(row.target)}", str(error)))
             continue
         before = current.get((row.source, row.target))
+        decided.add(decision.pair)
         decision = decision._replace(reviewer=corrections.reviewer)
         if before is not None:
             decision = decision._replace(note=row.note or before.note, mark=before.mark)
