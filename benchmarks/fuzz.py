@@ -31,7 +31,10 @@ from bilex.parallel.process import thread_variables
 
 os.environ |= thread_variables(1)  # before torch is imported: a process with threads cannot be forked
 
-import torch._dynamo  # noqa: F401 (slow to import, and every process that trains would)
+# Slow to import: no input should have to wait for them.
+import gensim.models  # noqa: F401
+import scipy.stats  # noqa: F401
+import torch._dynamo  # noqa: F401
 
 from fuzzing.corpus import Corpus, make_corpus
 from fuzzing.inputs import Input
