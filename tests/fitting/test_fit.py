@@ -138,6 +138,10 @@ class TestSettings:
         with pytest.raises(SettingsError, match=message):
             align("no such file", "no such file", "no such file", **given)
 
+    def test_mistakes_about_the_default_without_a_dictionary_are_found_as_early(self):
+        with pytest.raises(SettingsError, match="rapo_unsupervised has no setting 'epochs'"):
+            align("no such file", "no such file", epochs=3)
+
     def test_none_is_named_as_a_parameter_of_align(self):
         own = set(inspect.signature(align).parameters)
         for name, method in all_methods().items():

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from bilex import Lexicon, LexiconError
-from bilex.errors import ExplorerError
+from bilex.errors import BilexError, ExplorerError
 from bilex.run.corrections import Corrections
 from bilex.run.decision import Decision
 from bilex.run.decision_schema import APPLICATION_ID, SCHEMA_2
@@ -331,6 +331,17 @@ def test_no_sqlite_at_all(file):
     with pytest.raises(ExplorerError, match="name a file for them in a folder that can be written to"):
         Corrections(file)
     assert file.read_text() == "a\tb\n" * 1000
+
+
+def test_a_link_that_leads_out_of_a_run_is_refused_and_any_other_followed(file):
+    file.parent.joinpath("run").mkdir()
+    link = file.parent / "run" / file.name
+    link.symlink_to(file)
+    Corrections(link).close()
+    assert file.exists()
+    link.with_name("alignment.json").write_text("{}")
+    with pytest.raises(BilexError, match="this symbolic link leads out of"):
+        Corrections(link)
 
 
 def test_no_folder(tmp_path):
