@@ -11,7 +11,7 @@ from bilex.bench.cell import run_task
 from bilex.bench.process import run_process
 from bilex.bench.results import write_cell
 from bilex.bench.task import Task
-from bilex.errors import AlignmentError, LexiconError
+from bilex.errors import AlignmentError, BilexError, LexiconError
 from bilex.parallel.process import Live
 from bilex.storage.files import sha256
 from bilex.training.checkpoint import CHECKPOINT, Checkpoint
@@ -111,13 +111,14 @@ def test_few_pairs(make_task, folder):
         (MemoryError(), "error", "MemoryError"),
     ],
 )
-def test_what_goes_wrong_is_a_result_too(make_task, folder, monkeypatch, error, status, message):
+def test_what_goes_wrong_is_a_result_too(make_task, folder, monkeypatch, capsys, error, status, message):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr("bilex.fitting.fit.align", fail)
     cell = run_task(make_task(PROCRUSTES), folder)
     assert (cell.status, cell.error, cell.scores, cell.ranks) == (status, message, None, ())
+    assert ("Traceback" in capsys.readouterr().err) == (not isinstance(error, BilexError)), "bugs go into the log"
 
 
 def test_a_checkpoint_that_is_of_no_use_is_dropped(make_task, folder):

@@ -40,7 +40,7 @@ def made(tmp_path_factory):
     source = replace(source, words=source.words[: -len(HOSTILE)] + list(HOSTILE))
     target = replace(target, words=target.words[: -len(HOSTILE)] + list(HOSTILE))
     folder = tmp_path_factory.mktemp("explored") / "run"
-    align(source, target, data.train, method="procrustes").save(folder)
+    align(source, target, data.train, method="procrustes", vectors_only=True).save(folder)
     explorer = open_explorer(folder)
     explorer.preparation.start()
     explorer.preparation.wait()

@@ -13,6 +13,7 @@ from bilex.evaluation.significance import bootstrap
 from bilex.report.citation import UNKNOWN, licences
 from bilex.report.page import _bands, page
 from bilex.report.run_report import make_run_report
+from bilex.report.tables import settings_table
 from bilex.report.training import training_charts
 
 
@@ -83,6 +84,12 @@ def test_frequent_and_rare_words_are_one_panel_without_a_title(bands):
     measured = SimpleNamespace(bands=several)
     chart = _bands(SimpleNamespace(csls=measured, nearest=measured, part="test"))
     assert [title for title, _ in chart.panels] == [""] * (bands > 1), "nothing is drawn of a single band"
+
+
+def test_the_settings_and_the_seed_are_told(report):
+    rows = [[entry.text for entry in line.entries] for line in settings_table(report.inputs).rows]
+    assert [name for name, _ in rows] == [*report.inputs["settings"], "rng_seed"]
+    assert rows[-1][1] == "0"
 
 
 def test_letter_case_counts_as_it_did_in_the_training(world):

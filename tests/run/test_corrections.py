@@ -252,7 +252,7 @@ class TestReading:
 def test_who_reads_does_not_wait_for_who_writes(corrections, file):
     corrections.decide("a", "x", "accepted")
     other = sqlite3.connect(file, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    other.execute("BEGIN EXCLUSIVE")  # without a write-ahead log readers would have to wait for it
     deciding = threading.Thread(target=corrections.decide, args=("b", "y", "rejected"))
     deciding.start()
     assert set(corrections.current()) == {("a", "x")}

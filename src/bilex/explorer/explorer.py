@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,9 @@ from bilex.explorer.entries import Entries
 from bilex.explorer.preparation import Preparation
 from bilex.explorer.review import Review
 from bilex.explorer.search import Query, Ranked, Search, Wanted
-from bilex.explorer.translations_cache import Induced, N
+from bilex.explorer.translations_cache import Best, Induced, N
 from bilex.explorer.words import WordIndex
+from bilex.rerank.reranker import RETRIEVAL
 from bilex.retrieval import CSLS
 from bilex.retrieval.sides import SIDES, other
 from bilex.run.corrected import corrected
@@ -60,7 +61,13 @@ class Explorer:
         self.index = alignment.index(self.retrieval)
         self.search = Search(self.index, self.retrieval)
         self.words: dict[Side, WordIndex] = {side: WordIndex(self.table(side).words) for side in SIDES}
-        self.induced = Induced(self.index, self.retrieval, alignment.folder)
+        has_stage = alignment.reranker is not None and self.retrieval == RETRIEVAL
+        self.induced = Induced(
+            self.index,
+            self.retrieval,
+            alignment.folder,
+            partial(alignment.stage, self.retrieval) if has_stage else None,
+        )
         self.preparation = Preparation(self.induced, self._warm_up)
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
 
@@ -122,7 +129,7 @@ class Explorer:
 
     def confidence(self, side: Side, row: int | None) -> dict[int, float]:
         """The confidence of the translations of a source word, by row, where it is known."""
-        if side == "target" or row is None or len(self.induced.best) < 2:
+        if side == "target" or row is None or not self.induced.ready:
             return {}
         columns, values = self.entries.found[row].tolist(), self.entries.found_confidence[row].tolist()
         return {column: value for column, value in zip(columns, values, strict=True) if not math.isnan(value)}
@@ -152,14 +159,16 @@ class Explorer:
     @cached_property
     def entries(self) -> Entries:
         """The lexicon: the translations of the dictionary, and induced ones for all other words."""
-        best = self.induced.best
-        if len(best) < 2:
+        best, ranked = self.induced.best, self.induced.ranked
+        if not self.induced.ready:
             raise NotReadyError("The lexicon is still being induced")
         given: dict[int, list[Entry]] = {}
         for entry in scored(self.alignment, given_entries(self.alignment), retrieval=self.retrieval):
             if entry.source in self.table("source"):
                 given.setdefault(self.table("source").index[entry.source], []).append(entry)
-        return Entries(best["forward"], best["backward"], self.words["source"], self.words["target"], given)
+        forward = best["forward"] if ranked is None else Best(ranked.rows, ranked.scores)
+        confidence = None if ranked is None else ranked.confidences.numpy()
+        return Entries(forward, best["backward"], self.words["source"], self.words["target"], given, confidence)
 
     @cached_property
     def review(self) -> Review:
@@ -184,9 +193,9 @@ class Explorer:
     def lexicon(self) -> list[Entry]:
         """Every source word with the decided translations, else those of the dictionary, else the best one found."""
         entries, source, target = self.entries, self.table("source").words, self.table("target").words
-        scores = self.induced.best["forward"].scores[:, 0].tolist()
-        found = zip(source, entries.target.tolist(), scores, strict=True)
-        induced = [Entry(word, target[j], score, 1) for word, j, score in found]
+        columns = (entries.target, entries.found_scores[:, 0], entries.found_confidence[:, 0])
+        found = zip(source, *(column.tolist() for column in columns), strict=True)
+        induced = [Entry(word, target[j], score, 1, confidence=confidence) for word, j, score, confidence in found]
         entries_with_given = with_given(self.alignment, induced, n=1, retrieval=self.retrieval)
         return scored(self.alignment, corrected(entries_with_given, self.corrections), retrieval=self.retrieval)
 

@@ -34,7 +34,7 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
         "preparation": explorer.preparation.status(),
         "ready": {
             "translations": {side: explorer.search.ready(other(side)) for side in SIDES},
-            "lexicon": len(explorer.induced.best) == 2,
+            "lexicon": explorer.induced.ready,
         },
         "decided": explorer.corrections.counts(),
         "reviewer": explorer.corrections.reviewer,
