@@ -81,7 +81,16 @@ def test_says_who_has_it(tmp_path, holder):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"process": "x"}', '{"process": 1, "host": "\\u001b[2J", "since": ""}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"process": "x"}',
+        '{"process": 1, "host": "\\u001b[2J", "since": ""}',
+        f'{{"process": 1, "host": "{"x" * 400}", "since": ""}}',
+    ],
+    ids=["empty", "cut", "list", "word", "escape", "long"],
 )
 def test_whatever_stands_in_the_file_is_told_only_if_it_can_be(tmp_path, text):
     (tmp_path / "l").write_text(text)

@@ -23,6 +23,8 @@ LOCK_FILE = ".lock"
 """Name of the lock file in a folder that only one process may use at a time."""
 RETRY_INTERVAL = 0.5
 """Seconds between two attempts to acquire a lock."""
+MAX_OWNER_LENGTH = 400
+"""A lock file that says more is damaged: the name of a host has at most 253 characters."""
 _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -74,7 +76,7 @@ def lock_owner(path: Path) -> str:
         owner = f"process {content['process']:d} on {content['host']} (since {content['since']})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
-    return owner if owner.isprintable() else "another process"
+    return owner if owner.isprintable() and len(owner) < MAX_OWNER_LENGTH else "another process"
 
 
 def try_lock(descriptor: int, path: Path) -> bool:

@@ -80,6 +80,11 @@ class TestSheets:
             "not read: column 1"
         ]
 
+    def test_thousands_of_columns_are_not_all_named(self, read):
+        lexicon = read("English;French" + ";x" * 4000 + "\ndog;chien\n")
+        (line,) = lexicon.report.summary()
+        assert line.endswith("column 11 'x', column 12 'x', 3,990 more")
+
     def test_semicolons_within_and_between(self, read):
         assert list(read("dog; chien\nto go; aller\n")) == [("dog", "chien"), ("to go", "aller")]
         assert list(read('dog,"chien; cabot"\nEnglish,x\n')) == [("dog", "chien; cabot"), ("English", "x")]

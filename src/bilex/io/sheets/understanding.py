@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bilex.io.report import MAX_EXAMPLES, Example
+from bilex.text.words import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_NAMED = 10
+"""Columns and sheets that are named, of those that are not read."""
 REASONS = {
     "above": "above the heading",
     "comment": "a comment",
@@ -28,7 +31,7 @@ class Column:
     heading: str | None = None
 
     def __str__(self) -> str:
-        return f"column {self.number}" + (f" {self.heading!r}" if self.heading else "")
+        return f"column {self.number}" + (f" {quote(self.heading)}" if self.heading else "")
 
 
 @dataclass(frozen=True)
@@ -115,11 +118,11 @@ class Understanding:
 
     def summary(self) -> list[str]:
         """A line for all that was understood, and one for all that was left out, if anything."""
-        among = _among(self.other_sheets)
+        among = f" (not {_first(map(quote, self.other_sheets))})" if self.other_sheets else ""
         place = f"separated by {self.separator}, " if self.sheet is None else f"sheet {self.sheet!r}{among}, "
         lines = [f"{place}{self.columns()}; {_count(self.pairs, 'pair')} in {_count(self.rows, 'row')}"]
         if self.unread:
-            lines[0] += f"; not read: {', '.join(map(str, self.unread))}"
+            lines[0] += f"; not read: {_first(self.unread)}"
         if cells := self.cells():
             lines.append(cells)
         if self.left_out:
@@ -127,9 +130,11 @@ class Understanding:
         return lines
 
 
-def _among(others: Iterable[str]) -> str:
-    names = ", ".join(map(repr, others))
-    return f" (not {names})" if names else ""
+def _first(names: Iterable[object]) -> str:
+    """The first few names, and how many there are besides: a damaged sheet may have thousands of columns."""
+    shown = list(map(str, names))
+    more = [f"{len(shown) - MAX_NAMED:,} more"] if len(shown) > MAX_NAMED else []
+    return ", ".join(shown[:MAX_NAMED] + more)
 
 
 def _count(number: int, what: str) -> str:
