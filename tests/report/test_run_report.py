@@ -13,7 +13,7 @@ from bilex.evaluation.significance import bootstrap
 from bilex.report.citation import UNKNOWN, licences
 from bilex.report.page import _bands, page
 from bilex.report.run_report import make_run_report
-from bilex.report.tables import settings_table
+from bilex.report.tables import coverage_table, settings_table
 from bilex.report.training import training_charts
 
 
@@ -84,6 +84,15 @@ def test_frequent_and_rare_words_are_one_panel_without_a_title(bands):
     measured = SimpleNamespace(bands=several)
     chart = _bands(SimpleNamespace(csls=measured, nearest=measured, part="test"))
     assert [title for title, _ in chart.panels] == [""] * (bands > 1), "nothing is drawn of a single band"
+
+
+@pytest.mark.parametrize(
+    ("missing", "shown"), [([], "-"), (["x"], "x"), (list("abcdefghijklm"), "a, b, c, d, e, f, g, h, i, j, k, l, ...")]
+)
+def test_some_of_the_missing_words_are_named(world, missing, shown):
+    index = Lexicon.from_pairs([*world.test, *((word, "t1") for word in missing)]).index(world.source, world.target)
+    (line,) = coverage_table({"test": index}).rows
+    assert [entry.text for entry in line.entries[:2]] == ["test", shown]
 
 
 def test_the_settings_and_the_seed_are_told(report):
