@@ -67,7 +67,7 @@ def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | N
     started = time.perf_counter()
     record = {"system": system, "pairs": pairs, "direction": direction, "rng_seed": rng_seed}
     try:
-        alignment = align(source, target, train, method=method, rng_seed=rng_seed, measured=False)
+        alignment = align(source, target, train, method=method, rng_seed=rng_seed, measured=False, vectors_only=True)
     except AlignmentError as error:
         record |= {"failed": str(error), "seconds": time.perf_counter() - started}
     else:

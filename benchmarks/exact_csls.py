@@ -84,7 +84,7 @@ def compare(x: Tensor, z: Tensor, asks: dict[str, Ask], repeat: int) -> tuple[di
 def mapped(words: int, queries: int) -> tuple[Tensor, Tensor, Tensor]:
     """Both tables in the shared space, and the rows of the queries with those of their translations."""
     world = load_russian_pair(words, test=queries)
-    alignment = align(world.source, world.target, world.train, method="procrustes", measured=False)
+    alignment = align(world.source, world.target, world.train, method="procrustes", measured=False, vectors_only=True)
     indexed = world.test.index(world.source, world.target)
     return alignment.source_rows, alignment.target_rows, torch.tensor([(i, indexed.gold[i][0]) for i in indexed.gold])
 

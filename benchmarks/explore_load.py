@@ -235,7 +235,7 @@ def make_russian(folder: Path, words: int) -> None:
     from open_directions import load_russian_pair
 
     world = load_russian_pair(words)
-    align(world.source, world.target, world.train, method="procrustes").save(folder)
+    align(world.source, world.target, world.train, method="procrustes", vectors_only=True).save(folder)
 
 
 def make_random(folder: Path, words: int, dim: int) -> None:

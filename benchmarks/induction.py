@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--words", type=int, default=200_000)
     args = parse_arguments(parser)
     world = load_russian_pair(args.words)
-    alignment = align(world.source, world.target, world.train, method="procrustes", measured=False)
+    alignment = align(world.source, world.target, world.train, method="procrustes", measured=False, vectors_only=True)
     x, z = alignment.source_rows, alignment.target_rows
     found: dict[str, Any] = {}
     memory = memory_growth(lambda: found.update(induce(alignment)))

@@ -70,7 +70,9 @@ def measure(*, system: str, noise: float, shuffle: float, rng_seed: int, table: 
     world = make_world(load_table(table, words), noise, shuffle, rng_seed)
     train, started = world.train if system == "procrustes" else None, time.perf_counter()
     try:
-        alignment = align(world.source, world.target, train, method=system, rng_seed=rng_seed, measured=False)
+        alignment = align(
+            world.source, world.target, train, method=system, rng_seed=rng_seed, measured=False, vectors_only=True
+        )
     except AlignmentError as error:
         return {"failed": str(error), "seconds": time.perf_counter() - started}
     seconds = time.perf_counter() - started

@@ -94,7 +94,9 @@ def measure(name: str, args: argparse.Namespace) -> dict[str, Any]:
         "measured": False,
     }
     with unhurried() if args.unhurried else nullcontext():
-        alignment, fitting = time_call(lambda: align(world.source, world.target, world.train, **more))
+        alignment, fitting = time_call(
+            lambda: align(world.source, world.target, world.train, vectors_only=True, **more)
+        )
     found, evaluating = time_call(lambda: alignment.evaluate(world.test))
     spent = {} if resumed else {**stages(trace, fitting), "evaluation": evaluating, "all": fitting + evaluating}
     return {

@@ -42,7 +42,9 @@ def main() -> None:
     for name, expected in EXPECTED.items():
         direction = DIRECTIONS[name]
         source, target = direction.load()
-        result = align(source, target, direction.train(), method="procrustes").evaluate(direction.test())
+        result = align(source, target, direction.train(), method="procrustes", vectors_only=True).evaluate(
+            direction.test()
+        )
         found = (result.scores.p_at_1, result.scores.p_at_5, result.scores.p_at_10)
         agrees = all(abs(a - b) <= 0.2 for a, b in zip(found, expected, strict=False)) and result.covered == expected[3]
         results[name] = {**result.to_json(), "expected": expected, "agrees": agrees}

@@ -112,7 +112,7 @@ def measure(point: Record) -> Record:
     method = get_method(point["method"], dict(text.split("=", 1) for text in point["settings"]))
     reset_peak_memory()
     alignment, training = time_call(
-        lambda: align(world.source, world.target, world.train, method=method, measured=False)
+        lambda: align(world.source, world.target, world.train, method=method, measured=False, vectors_only=True)
     )
     train_peak = peak_memory()
     reset_peak_memory()

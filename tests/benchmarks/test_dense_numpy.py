@@ -39,7 +39,8 @@ def test_rcsls(tables, rate):
 
 @pytest.mark.parametrize("max_rank", ["400", "150"])
 def test_procrustes_refinement(tables, max_rank):
-    given = problem("procrustes_refinement", tables, **{"induction.max_rank": max_rank})
+    published = {"keep_dictionary": "false", "choose": "false", "induction.max_rank": max_rank}
+    given = problem("procrustes_refinement", tables, **published)
     assert np.allclose(dense.dense_refinement(given.method, *given.arrays), given.fit().numpy(), atol=1e-4)
 
 

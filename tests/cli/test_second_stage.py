@@ -23,7 +23,7 @@ def second(reranked, folder):
 
 @pytest.fixture
 def align(bilex, folder, tmp_path):
-    tables = (folder / "x.vec", folder / "z.vec", "--train", folder / "train.tsv", "--fast")
+    tables = (folder / "x.vec", folder / "z.vec", "--train", folder / "train.tsv", "--method", "procrustes")
     return lambda *more: bilex("align", *tables, "--output", tmp_path / "run", *more)
 
 

@@ -323,8 +323,11 @@ def test_keys_that_are_faster_than_the_server(served, page, kept, saved):
     page.route("**/api/review", hold)
     page.keyboard.press("1")
     page.keyboard.press("2")
-    while len(requests) < 2:  # until the first is answered and the second waits
-        page.title()
+    for _ in range(3000):  # until the first is answered and the second waits
+        if len(requests) == 2:
+            break
+        page.wait_for_timeout(10)
+    assert len(requests) == 2
     page.keyboard.press("3")
     requests[1].continue_()
     saved()

@@ -1,7 +1,9 @@
 import os
 import shutil
 import socket
+import tempfile
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -38,8 +40,9 @@ def put(path, kind):
     if kind == "fifo":
         os.mkfifo(path)
     elif kind == "socket":
-        with closing(socket.socket(socket.AF_UNIX)) as made:
-            made.bind(os.path.relpath(path))  # the whole path may be too long for it
+        with tempfile.TemporaryDirectory() as folder, closing(socket.socket(socket.AF_UNIX)) as made:
+            made.bind(f"{folder}/s")  # the path itself may be too long for it
+            Path(folder, "s").rename(path)
     elif kind == "folder":
         path.mkdir()
     else:

@@ -110,7 +110,8 @@ def align(
     With --fast it takes seconds. At the end, the accuracy on held-out words is printed.
 
     With a dictionary, a second stage then learns to rank the candidates of each word by further signals, such as
-    spelling and frequency, and how probable each is. It is used only if it helps on held-out words.
+    spelling and frequency, and how probable each is. It is used only if it helps on held-out words, and not with
+    --fast.
 
     The folder RUN contains everything that `bilex translate`, `induce`, `evaluate` and `export` need. During training,
     rapo and the methods of self-learning save checkpoints in RUN.partial, for --resume; other methods start again.
@@ -176,7 +177,7 @@ def align(
         with profile.timed("evaluation"):
             measure(alignment, inputs)
         with profile.timed("second_stage"):
-            alignment = alignment if vectors_only else with_second_stage(alignment, inputs)
+            alignment = alignment if vectors_only or fast else with_second_stage(alignment, inputs)
         seconds = time.perf_counter() - begun
         with profile.timed("writing"):
             alignment.save(output, replace=force)

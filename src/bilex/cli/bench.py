@@ -73,8 +73,8 @@ def run(
     \b
     SUITE is a .toml file of your own, or a suite that comes with bilex:
       sample, sample-presets, sample-ladder,
-      open, open-ablations, open-few, open-paper-protocol, open-presets,
-      open-sensitivity.
+      open, open-ablations, open-few, open-one-language, open-paper-protocol,
+      open-presets, open-sensitivity.
       The paper of RAPO with the vectors of MUSE: paper-table-1,
       paper-table-2, paper-table-3, paper-table-4, paper-table-5,
       paper-figure-3, paper-search.

@@ -74,7 +74,8 @@ def align(
     Decisions about source words of a given `dev` change `dev` instead.
 
     With a dictionary, the alignment ends with a second stage, which ranks the candidates of a word by further signals
-    and gives each a probability. It is left out with `vectors_only`, and if it does not help on held-out words.
+    and gives each a probability. It is left out with `vectors_only` or `fast`, and if it does not help on held-out
+    words.
 
     `alignment.held_out` has the precision on held-out words, where it costs little. With `measured`, methods in closed
     form are fitted a second time for it, without these words.
@@ -101,7 +102,7 @@ def align(
     for message in inputs.doubts():
         warnings.warn(message, stacklevel=2)
     alignment = fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=measured)
-    return alignment if vectors_only else with_second_stage(alignment, inputs)
+    return alignment if vectors_only or fast else with_second_stage(alignment, inputs)
 
 
 _PARAMETERS = tuple(inspect.signature(align).parameters)[:-1]

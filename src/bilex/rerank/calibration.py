@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logsumexp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +51,8 @@ class Calibration:
         self, scores: NDArray[np.float64], csls: NDArray[np.float64], sources: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """(q, c)."""
+        from scipy.special import expit
+
         standardized = (_inputs(scores, csls, sources) - self.means) / self.deviations
         best, others = (standardized @ weights[:-1] + weights[-1] for weights in self.weights)
         probabilities: NDArray[np.float64] = expit(np.where(_is_best(scores), best, others))
@@ -67,6 +67,8 @@ def _is_best(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _inputs(scores: NDArray[np.float64], csls: NDArray[np.float64], sources: NDArray[np.int64]) -> NDArray[np.float64]:
     """The inputs of each candidate, line after line: (q c, 5)."""
+    from scipy.special import logsumexp
+
     ordered = np.sort(scores, axis=1)
     second = ordered[:, -2:-1] if scores.shape[1] > 1 else ordered[:, -1:]
     best_other = np.where(scores == ordered[:, -1:], second, ordered[:, -1:])
@@ -78,6 +80,9 @@ def _inputs(scores: NDArray[np.float64], csls: NDArray[np.float64], sources: NDA
 
 def _logistic_regression(inputs: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
     """The weights that minimize the negative log-likelihood + λ ‖β‖² / 2.  inputs: (n, a), the last column is 1."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
     signs = np.where(right, 1.0, -1.0)
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
 
 class Ngrams:
@@ -37,6 +37,8 @@ class Ngrams:
         return self._matrix([list(self._of(word)) for word in words])
 
     def _matrix(self, lists: Sequence[list[str]]) -> sparse.csr_array:
+        from scipy import sparse
+
         columns = np.array([self._numbers.get(ngram, self._unknown) for found in lists for ngram in found], np.int64)
         ends = np.cumsum([0, *map(len, lists)])
         weights, rows = self._weights[columns], np.repeat(np.arange(len(lists)), np.diff(ends))

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +54,9 @@ class LinearRanker:
 
 def _minimize(features: NDArray[np.float64], gold: NDArray[np.bool_], ridge: float) -> NDArray[np.float64]:
     """The weights (f,) with the smallest loss.  features: (q, c, f); gold: (q, c)."""
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp, softmax
+
     lines = features.reshape(-1, features.shape[2])
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

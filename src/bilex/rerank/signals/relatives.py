@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from scipy import sparse
 
 from bilex.rerank.letters import plain
 from bilex.rerank.ngrams import Ngrams, row_products
@@ -14,6 +13,7 @@ from bilex.rerank.signals.base import Columns, Measure, Signal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from bilex.rerank.candidates import Candidates
     from bilex.rerank.evidence import Evidence
@@ -37,6 +37,8 @@ class Relatives(Signal):
 
     def fit(self, evidence: Evidence) -> Measure:
         """The n-grams of the words of the dictionary, and of their translations."""
+        from scipy import sparse
+
         source, target = evidence.words
         own = Ngrams([plain(source[i]) for i in evidence.sources], (3, 4))
         others = Ngrams([plain(target[j]) for j in evidence.targets], (1, 2, 3))
@@ -65,6 +67,8 @@ class Relatives(Signal):
 
 def _means(evidence: Evidence) -> sparse.csr_array:
     """The mean over the translations of each source word: (s, t)."""
+    from scipy import sparse
+
     rows = np.searchsorted(evidence.sources, evidence.pairs[:, 0])
     columns = np.searchsorted(evidence.targets, evidence.pairs[:, 1])
     shape = (len(evidence.sources), len(evidence.targets))
