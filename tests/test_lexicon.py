@@ -165,8 +165,8 @@ class TestWriting:
         assert again.report.comments == again.report.extra_columns == 0
 
     def test_bytes(self, tmp_path):
-        Lexicon.from_pairs([("été", "kesä"), ("#tag", "#")]).write(tmp_path / "pairs.tsv")
-        assert (tmp_path / "pairs.tsv").read_bytes() == "été\tkesä\n #tag\t#\n".encode()
+        Lexicon.from_pairs([("été", "kesä"), ("#tag", "a"), ("a", "#tag")]).write(tmp_path / "pairs.tsv")
+        assert (tmp_path / "pairs.tsv").read_bytes() == "été\tkesä\n #tag\ta\na\t#tag\n".encode()
 
     @pytest.mark.parametrize("word", ["a\tb", "a\nb", "a\rb", " a", "a ", "\ud800"])
     def test_words_that_a_line_cannot_hold(self, word, tmp_path):
