@@ -58,6 +58,15 @@ def test_rows_without_use_are_left_out_and_counted(tmp_path):
     assert lines == {"zero": [2], "not_finite": [3, 5], "duplicate": [4]}
 
 
+def test_rows_are_counted_from_block_to_block(monkeypatch, tmp_path):
+    monkeypatch.setattr(arrays, "BLOCK_ROWS", 2)
+    rows = np.ones((7, 3), np.float32)
+    rows[[3, 5]] = 0
+    contents = arrays.contents_from_arrays(tmp_path / "t.npz", "npz", list("abcdefg"), rows, None, False)
+    assert contents.words == list("abceg")
+    assert [(r.kind, e.line) for r in contents.report.repairs for e in r.examples] == [("zero", 4), ("zero", 6)]
+
+
 def test_signalling_nans_are_left_out_like_others(tmp_path):
     rows = np.ones((3, 2))
     rows.view(np.uint64)[1, 0] = 0x7FF0000000000001
