@@ -154,12 +154,19 @@ def test_no_list_comes_late(shown, page, key):
     page.keyboard.press("/")
     page.keyboard.insert_text("peo")
     page.wait_for_selector("[role=option]")
-    late = []
-    page.route("**/api/complete*", lambda route: late.append(route))
-    with page.expect_request("**/api/complete*"):
-        page.keyboard.insert_text("p")
+    page.evaluate(
+        """() => {
+            const send = window.fetch;
+            const late = () => new Response(JSON.stringify(["late"]));
+            window.fetch = (url, ...more) => String(url).includes("/api/complete")
+                ? new Promise((resolve) => { window.answer = () => resolve(late()); })
+                : send(url, ...more);
+        }"""
+    )
+    page.keyboard.insert_text("p")
+    page.wait_for_function("() => window.answer")
     page.keyboard.press(key)
-    late[0].fulfill(json=["late"])
+    page.evaluate("() => window.answer()")
     page.evaluate("() => fetch('/api/status').then((response) => response.text())")  # takes longer than the answer
     assert page.locator("[role=listbox]").is_visible() == (key == "ArrowDown")
     if key == "ArrowDown":

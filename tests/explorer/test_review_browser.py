@@ -301,35 +301,38 @@ def test_what_is_no_word_is_hidden_until_it_is_asked_for(shown, page, made):
 def test_what_could_not_be_saved_is_shown_as_it_was(served, page):
     page.goto(f"{served()}#/lexicon")
     page.wait_for_selector(FOCUSED)
-    page.route("**/api/review", lambda route: route.fulfill(status=400, json={"error": "the disk is full"}))
-    with page.expect_console_message(lambda message: message.type == "error"):  # the browser says so too
-        page.keyboard.press("a")
-        page.wait_for_selector('#live:text-is("the disk is full")')
+    page.evaluate(
+        """() => {
+            const send = window.fetch;
+            const refusal = () => new Response(JSON.stringify({ error: "the disk is full" }), { status: 400 });
+            window.fetch = async (url, ...more) => String(url).includes("/api/review") ? refusal() : send(url, ...more);
+        }"""
+    )
+    page.keyboard.press("a")
+    page.wait_for_selector('#live:text-is("the disk is full")')
     page.wait_for_selector('.entries tr:first-child:focus[data-verdict="open"]')
-    page.problems.clear()
 
 
 def test_keys_that_are_faster_than_the_server(served, page, kept, saved):
     """A key between the answers to the two before is about what is shown, not about what the server knows yet."""
     page.goto(f"{served()}#/lexicon?origin=found")
     page.wait_for_selector(FOCUSED)
-    requests = []
-
-    def hold(route):
-        requests.append(route)
-        if len(requests) != 2:
-            route.continue_()
-
-    page.route("**/api/review", hold)
+    page.evaluate(
+        """() => {
+            const send = window.fetch;
+            let requests = 0;
+            window.fetch = async (url, ...more) => {
+                if (String(url).includes("/api/review") && ++requests === 2)
+                    await new Promise((release) => { window.release = release; });
+                return send(url, ...more);
+            };
+        }"""
+    )
     page.keyboard.press("1")
     page.keyboard.press("2")
-    for _ in range(3000):  # until the first is answered and the second waits
-        if len(requests) == 2:
-            break
-        page.wait_for_timeout(10)
-    assert len(requests) == 2
+    page.wait_for_function("() => window.release")  # the first is answered, and the second waits
     page.keyboard.press("3")
-    requests[1].continue_()
+    page.evaluate("() => window.release()")
     saved()
     assert chosen(page, 1) == candidates(page, 1)[:3]
     assert [right for _, right in kept().values()] == [", ".join(candidates(page, 1)[:3])]
