@@ -289,7 +289,7 @@ def test_several_at_once_get_the_file_once(site, act, get, vec, waits):
     second.start()
     first.join()
     second.join()
-    assert [file.new for file in found] == [True, False]
+    assert sorted(file.new for file in found) == [False, True], "either may be the first to come back"
     assert found[0].path.read_bytes() == vec
     assert len(site.requests) == 1
     assert f"process {os.getpid()} on " in waits.told[0]

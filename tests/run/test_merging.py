@@ -5,6 +5,7 @@ from contextlib import closing
 import pytest
 
 from bilex.run.corrections import Corrections
+from bilex.run.decision import Decision
 from bilex.run.merging import agreements, conflicts, merge, reviewer_counts
 
 
@@ -34,6 +35,17 @@ def test_what_was_decided_here_stays_and_the_rest_is_added(files):
     assert anna.lexicon().pairs == (("a", "x"), ("b", "y"), ("c", "q"))
     assert merge(anna, ben, "ben") == (0, 3), "merging twice adds nothing"
     assert merge(ben, anna, "anna") == (2, 3), "nor does merging back"
+
+
+def test_decisions_of_two_people_in_the_same_instant_are_two(tmp_path):
+    now = "2026-01-02T03:04:05.678Z"
+    with closing(Corrections(tmp_path / "a.sqlite", reviewer="a")) as one, closing(Corrections(tmp_path / "b")) as two:
+        for file, name in ((one, "a"), (two, "")):
+            file.decide_all([Decision("x", "y", "accepted", ("y",), reviewer=name, made=now)])
+        assert merge(one, two, "b") == (1, 0)
+        assert merge(one, two, "another name") == (0, 1), "it is known from the first merge"
+        assert merge(two, one, "a") == (1, 1)
+        assert [decision.reviewer for decision in one.of_reviewers()] == ["a", "b"]
 
 
 def test_a_merge_is_one_step(files):

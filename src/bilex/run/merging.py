@@ -50,9 +50,15 @@ def merge(corrections: Corrections, other: Corrections, name: str) -> Merged:
 
     Nothing that was decided here changes: a merged decision is valid only where there is none.
     """
-    known = {_identity(decision) for decision in corrections.of_reviewers()}
-    theirs = [decision._replace(reviewer=decision.reviewer or name, merged=True) for decision in other.of_reviewers()]
-    new = [decision for decision in theirs if _identity(decision) not in known]
+    known: dict[Decision, list[Decision]] = {}
+    for decision in corrections.of_reviewers():
+        known.setdefault(_without_name(decision), []).append(decision)
+    theirs = other.of_reviewers()
+    new = [
+        decision._replace(reviewer=decision.reviewer or name, merged=True)
+        for decision in theirs
+        if not any(_by_same_person(ours, decision, name) for ours in known.get(_without_name(decision), ()))
+    ]
     new.sort(key=lambda decision: decision.made)
     corrections.decide_all(new)
     return Merged(len(new), len(theirs) - len(new))
@@ -112,6 +118,12 @@ def _by_pair(decisions: Iterable[Decision]) -> dict[tuple[str, str], list[Decisi
     return found
 
 
-def _identity(decision: Decision) -> Decision:
-    """What is the same of a decision in two files. The name is left out, as a merge may have given it."""
+def _without_name(decision: Decision) -> Decision:
     return decision._replace(merged=False, reviewer="")
+
+
+def _by_same_person(ours: Decision, theirs: Decision, name: str) -> bool:
+    """Whether a decision, alike in all but the name, is the same. An earlier merge may have given the name."""
+    unnamed_here = not ours.reviewer and theirs.merged
+    unnamed_there = not theirs.reviewer and ours.merged
+    return ours.reviewer == (theirs.reviewer or name) or unnamed_here or unnamed_there
