@@ -136,7 +136,7 @@ class SelfLearning(Method):
             candidates = self.induction(*mapped, generator)
             induced = self.select_pairs(candidates, dev, progress=(now.number + 1) / rounds)
             cosine = mean_cosine(*mapped, candidates.pairs, self.induction.possible_pairs(len(x), len(z)))
-            scores = None if dev is None else reciprocal_ranks(*mapped, dev)
+            scores = None if dev is None else reciprocal_ranks(*mapped, dev, neighbours=candidates.neighbours)
             enlarged = extend_dictionary(now.pairs if self.accumulate else pairs, induced, self.extend)
             trace(
                 round=now.number,
