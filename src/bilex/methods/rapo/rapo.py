@@ -55,8 +55,8 @@ class Rapo(Method):
     larger than that of hard and random negatives.
 
     Training starts from the map of a linear method (`start`): its symmetric part goes into the adapters, its orthogonal
-    part into the reflections. `start=random` is the start of the paper. After training, each source word is moved by the
-    mean of what the towers leave over for the dictionary words nearest to it (`shift`).
+    part into the reflections. `start=random` is the start of the paper. After training, each source word is moved by
+    the mean of what the towers leave over for the dictionary words nearest to it (`shift`).
     """
 
     name = "rapo"
