@@ -89,7 +89,7 @@ def run(output: Path, system: str, direction: str, rng_seed: int, *, pairs: int 
 
 
 def with_noise(table: EmbeddingTable, noise: float) -> EmbeddingTable:
-    """x + noise · |x| · e, with e a random direction for each word."""
+    """X + noise · |x| · e, with e a random direction for each word."""
     if not noise:
         return table
     e = np.random.default_rng(len(table)).standard_normal(table.rows.shape, dtype=np.float32)

@@ -1,7 +1,7 @@
-import directions_table
 import numpy as np
 import pytest
 
+import directions_table
 from bilex import EmbeddingTable
 
 
