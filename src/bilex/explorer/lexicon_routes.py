@@ -12,7 +12,7 @@ from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
 from bilex.explorer.explorer import NotReadyError
 from bilex.explorer.list_query import Wanted, wanted
-from bilex.explorer.review_views import about_view, entries_view, home_view
+from bilex.explorer.review_views import about_view, entries_view, home_view, shown_candidates
 from bilex.explorer.typed import translations
 from bilex.run.decision import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Mark, Verdict
 
@@ -137,7 +137,13 @@ def _decision_routes(router: APIRouter, explorer: Explorer) -> None:
             empty: Verdict = "rejected" if request.rejected else "open"
             verdict = empty if not targets else "accepted" if targets == (suggestion,) else "corrected"
         state = explorer.review.decide(
-            request.source, verdict, targets, mark=request.mark, note=request.note, reviewer=request.reviewer
+            request.source,
+            verdict,
+            targets,
+            shown=shown_candidates(explorer, row),
+            mark=request.mark,
+            note=request.note,
+            reviewer=request.reviewer,
         )
         return answered(request.source, unknown=unknown(state.targets))
 
@@ -153,11 +159,14 @@ def _decision_routes(router: APIRouter, explorer: Explorer) -> None:
 
     @router.post("/undo")
     def undo(request: ByReviewer) -> JSONAnswer:
+        """Undo the last step. pairs: what is decided now, if it was about one word."""
         undone = explorer.corrections.undo(request.reviewer or None)
-        last = undone[-1] if undone else None
-        pair = None if last is None else {"source": last.source, "suggestion": last.suggestion}
-        current = None if last is None else explorer.corrections.current().get(last.pair)
-        return answered(last and last.source, undone=pair, count=len(undone), decision=views.decision_view(current))
+        now, words = explorer.corrections.current(), {decision.source for decision in undone}
+        pairs = [
+            {"source": d.source, "suggestion": d.suggestion, "decision": views.decision_view(now.get(d.pair))}
+            for d in reversed(undone if len(words) == 1 else ())
+        ]
+        return answered(undone[-1].source if undone else None, words=len(words), pairs=pairs)
 
     def unknown(targets: tuple[str, ...]) -> list[str]:
         return [target for target in targets if target not in explorer.table("target")]
@@ -170,7 +179,7 @@ def _decision_routes(router: APIRouter, explorer: Explorer) -> None:
                 state = explorer.review.state(source)
             except NotReadyError:  # a pair can be decided before the lexicon is there
                 state = None
-        return JSONAnswer({**fields, "state": views.decision_view(state), "decided": explorer.corrections.counts()})
+        return JSONAnswer({**fields, "state": views.decision_view(state), "decided": views.decided_view(explorer)})
 
 
 def _place_after(explorer: Explorer, page: Wanted, rows: NDArray[np.int64], row: int) -> int:

@@ -50,6 +50,11 @@ def _entry_view(explorer: Explorer, row: int, state: State) -> dict[str, Any]:
     }
 
 
+def shown_candidates(explorer: Explorer, row: int) -> list[str]:
+    """The candidates that the list shows with an entry."""
+    return [candidate["word"] for candidate in _candidates(explorer, row)]
+
+
 def _candidates(explorer: Explorer, row: int) -> list[dict[str, Any]]:
     """The translations of the dictionary, then the best found ones."""
     entries, words = explorer.entries, explorer.table("target").words

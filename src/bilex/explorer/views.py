@@ -36,7 +36,7 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
             "translations": {side: explorer.search.ready(other(side)) for side in SIDES},
             "lexicon": explorer.induced.ready,
         },
-        "decided": explorer.corrections.counts(),
+        "decided": decided_view(explorer),
         "reviewer": explorer.corrections.reviewer,
     }
 
@@ -142,6 +142,12 @@ def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
         "entries": len(entries),
         "doubts": counts,
     }
+
+
+def decided_view(explorer: Explorer) -> dict[str, int]:
+    """The number of words with a decision of each kind; the number of pairs, until the lexicon is known."""
+    is_done = explorer.preparation.status()["done"]
+    return explorer.review.counts() if is_done else explorer.corrections.counts()
 
 
 def decision_view(decision: Decision | State | None) -> dict[str, Any] | None:
