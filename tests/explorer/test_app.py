@@ -80,7 +80,7 @@ def test_lexicon_pages_and_filters(client):
     assert totals == {"given": 600 - len(found), "found": len(found)}
     scores = [e["score"] for e in client.get("/api/lexicon?order=score&ascending=false").json()["entries"]]
     assert scores == sorted(scores, reverse=True)
-    assert client.get("/api/lexicon?least=9").json() == {"total": 0, "offset": 0, "entries": []}
+    assert client.get("/api/lexicon?min_score=9").json() == {"total": 0, "offset": 0, "entries": []}
 
 
 def test_hubs(client):
@@ -258,7 +258,7 @@ def test_hostile_words_are_words(client, hostile):
         (f"/api/translate?word={'a' * 201}&side=source", 422, "word"),
         ("/api/lexicon?offset=-1", 422, "offset"),
         ("/api/lexicon?limit=100000", 422, "limit"),
-        ("/api/lexicon?least=nan", 422, "least"),
+        ("/api/lexicon?min_score=nan", 422, "min_score"),
         ("/api/lexicon?status=%27", 422, "status"),
         ("/api/nothing", 404, "Not Found"),
         ("/static/nothing.js", 404, "no such file"),
@@ -351,7 +351,7 @@ def test_review_of_an_entry(client):
 
 
 def test_many_at_once_only_if_the_list_is_as_it_was(client):
-    filters = {"origin": "found", "margin_least": 0.05}
+    filters = {"origin": "found", "min_margin": 0.05}
     total = client.get("/api/lexicon", params={**filters, "status": "open"}).json()["total"]
     assert total > 10
     refused = client.post("/api/accept-all", params=filters, json={"count": total + 1})
@@ -382,9 +382,9 @@ def test_filters_of_kind_script_and_rank(client):
         ]
 
     assert sources(script="Hebrew") == ["שלום"]
-    assert sources(rank_least=3, rank_most=5) == client.explorer.table("source").words[2:5]
-    assert {"</s>", "1984"} & set(sources(rank_least=580, hide="nonwords")) == set()
-    assert {"</s>", "1984"} <= set(sources(rank_least=580))
+    assert sources(min_rank=3, max_rank=5) == client.explorer.table("source").words[2:5]
+    assert {"</s>", "1984"} & set(sources(min_rank=580, hide="nonwords")) == set()
+    assert {"</s>", "1984"} <= set(sources(min_rank=580))
     assert not any(entry["origin"] == "given" for entry in client.get("/api/lexicon?hide=given").json()["entries"])
     assert client.get("/api/lexicon?hide=everything").status_code == 422
     words = sources(order="word", limit=50)

@@ -83,8 +83,8 @@ def _pairs_of_tmx(path):
 
 
 def _pairs_of_tbx(path):
-    concepts = [dict(concept).values() for concept in read_tbx(path)[1]]
-    return [(word, target) for (((word, _),), targets) in concepts for target, _ in targets]
+    concepts = [[terms for _, terms in concept] for concept in read_tbx(path)[1]]
+    return [(word, target) for ((word, _),), targets in concepts for target, _ in targets]
 
 
 def _pairs_of_archive(path):

@@ -40,11 +40,16 @@ WORDS = {
         "Turkish": "ağaç şeker ışık çocuk göz İstanbul güneş kız yıl değil",
         "Turkish and German": "ağaç Baum şeker Zucker ışık Licht kız Mädchen yeşil grün güzel schön",
     },
-    "cp1257": {"Lithuanian": "ąžuolas šuo kėdė ūkis žuvėdra ėjo", "Latvian": "ābols suns māja kaķis zivs ūdens četri šķiņķis"},
+    "cp1257": {
+        "Latvian": "ābols suns māja kaķis zivs ūdens četri šķiņķis",
+        "Lithuanian": "ąžuolas šuo kėdė ūkis žuvėdra ėjo",
+    },
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("encoding", "words"), [(name, text) for name, all_ in WORDS.items() for text in all_.values()])
+@pytest.mark.parametrize(
+    ("encoding", "words"), [(name, text) for name, all_ in WORDS.items() for text in all_.values()]
+)
 def test_words_in_their_code_page(encoding, words):
     content = words.replace(" ", "\n").encode(encoding)
     assert content.decode(code_page(content)) == content.decode(encoding)

@@ -83,11 +83,12 @@ def _candidate(
 
 
 def about_view(explorer: Explorer) -> dict[str, Any]:
-    """What the filters of the list offer: scripts, parts of speech, and whether confidence is known."""
+    """What the filters of the list offer: scripts, parts of speech, and whether confidence and names are known."""
     entries = explorer.entries
     tags = explorer.tags.get("source")
     return {
         "scripts": entries.kinds.scripts,
+        "names_known": entries.kinds.capitals_mark_names,
         "confidence": bool(np.isfinite(entries.confidence).any()),
         "parts": tags.parts if tags else [],
     }

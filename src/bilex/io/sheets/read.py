@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import LexiconError, SettingsError
 from bilex.io.dictionary import LEXICON_HEADING, MUSE_NAME, LexiconReport, PlainReader, comment_prefix
-from bilex.io.encoding import decode, telling_word, read_bytes
+from bilex.io.encoding import decode, read_bytes, telling_word
 from bilex.io.sheets.columns import (
     HEADING_ROWS,
     ColumnsLike,
