@@ -91,6 +91,7 @@ class Entries:
         """For each target, the number of source words whose best translation it is."""
         self._words = sources, targets
         self._orders: dict[tuple[Order, bool], NDArray[np.int64]] = {}
+        self._found_text: tuple[str, NDArray[np.bool_]] = ("", np.ones(len(scores), dtype=bool))
 
     def __len__(self) -> int:
         return len(self.target)
@@ -122,12 +123,13 @@ class Entries:
         return occurrences(self.found, len(self.chosen))
 
     def warm_up(self) -> None:
-        """Compute the columns that filters and orders need."""
+        """Compute the columns that filters, orders and the first page need."""
         for order in get_args(Order):
             self.ordered(order, ascending=True)
         for name in get_args(Hidden):
             self.hidden(name)
         self._containing(" ")
+        self.kinds.scripts  # noqa: B018 (computed once)
 
     def select(self, wanted: Filter, keep: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Rows of the matching entries, in order; `keep` is a mask of the entries to consider."""
@@ -193,7 +195,13 @@ class Entries:
         ]
 
     def _containing(self, text: str) -> NDArray[np.bool_]:
-        """Mask of the entries with this text in the source word or in a translation."""
+        """Mask of the entries with this text in the source word or in a translation. The last one is kept for paging."""
+        found = self._found_text  # another thread may put another text in its place
+        if found[0] != text:
+            found = self._found_text = text, self._find_text(text)
+        return found[1]
+
+    def _find_text(self, text: str) -> NDArray[np.bool_]:
         sources, targets = (index.containing(text) for index in self._words)
         of_target = targets[self.target] & ~self.is_given
         folded = fold(text)

@@ -66,11 +66,15 @@ class Kinds:
     def _codes(self) -> NDArray[np.int16]:
         """For each word, the place of its script in `_names`; -1 if it has no letter."""
         place = {name: code for code, name in enumerate(self._names)} | {"": -1}
-        return np.fromiter((place[script_of(word)] for word in self._words), np.int16, len(self._words))
+        return np.fromiter(map(place.__getitem__, self._of_words), np.int16, len(self._words))
 
     @cached_property
     def _names(self) -> list[str]:
-        return sorted({script_of(word) for word in self._words} - {""})
+        return sorted({*self._of_words} - {""})
+
+    @cached_property
+    def _of_words(self) -> list[str]:
+        return list(map(script_of, self._words))
 
     def _mask(self, values: Iterator[bool]) -> NDArray[np.bool_]:
         return np.fromiter(values, bool, len(self._words))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bilex.explorer.entries import Filter
-from bilex.explorer.views import DIGITS, decision_view
+from bilex.explorer.views import decision_view, rounded
 from bilex.retrieval.sides import SIDES
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _entry_view(explorer: Explorer, row: int, state: State) -> dict[str, Any]:
         "rank": row + 1,
         **tag_view(explorer, "source", source),
         "origin": "given" if entries.is_given[row] else "found",
-        **{name: round(float(column[row]), DIGITS) for name, column in figures.items()},
+        **{name: rounded(column[row]) for name, column in figures.items()},
         "candidates": candidates + added,
         "doubts": [name for name, column in entries.doubts.items() if column[row]],
         "decision": decision_view(state),
@@ -75,8 +75,8 @@ def _candidate(
 ) -> dict[str, Any]:
     return {
         "word": word,
-        "score": round(score, DIGITS),
-        "confidence": round(confidence, DIGITS),
+        "score": rounded(score),
+        "confidence": rounded(confidence),
         "given": given,
         "vector": word in explorer.table("target"),
     }

@@ -158,6 +158,11 @@ def decision_view(decision: Decision | State | None) -> dict[str, Any] | None:
     return {"targets": list(decision.targets), **{name: getattr(decision, name) for name in shown}}
 
 
+def rounded(value: float) -> float | None:
+    """A figure for the page; None if it is not finite."""
+    return round(float(value), DIGITS) if math.isfinite(value) else None
+
+
 def _ranks(found: Ranked, place: int) -> dict[str, int]:
     if not found.score_ranks:
         return {}
