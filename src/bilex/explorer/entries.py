@@ -195,7 +195,7 @@ class Entries:
         ]
 
     def _containing(self, text: str) -> NDArray[np.bool_]:
-        """Mask of the entries with this text in the source word or in a translation. The last one is kept for paging."""
+        """Mask of the entries with this text in the source word or in a translation; the last one is kept."""
         found = self._found_text  # another thread may put another text in its place
         if found[0] != text:
             found = self._found_text = text, self._find_text(text)

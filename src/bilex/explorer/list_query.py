@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
 
 import numpy as np
-from fastapi import HTTPException, Query
+from fastapi import Depends, HTTPException, Query
 
 from bilex.explorer.entries import Doubt, Filter, Hidden, Order
 from bilex.explorer.review import Status  # noqa: TC001 (FastAPI reads the types)
@@ -81,3 +81,6 @@ def wanted(
         ascending=ascending,
     )
     return Wanted(made, status, mark, part)
+
+
+Page = Annotated[Wanted, Depends(wanted)]

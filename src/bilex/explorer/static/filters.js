@@ -41,7 +41,9 @@ export function filterForm(filter, { scripts, confidence, parts, names_known: na
   const chosen = new Set(filter.hide.split(","));
   const hide = h("fieldset", { class: "hide" }, h("legend", {}, "Hide"), Object.entries(HIDDEN).filter(([name]) => namesKnown || name !== "names").map(([name, label]) =>
     h("label", { class: "check" }, h("input", { type: "checkbox", name: "hide", value: name, checked: chosen.has(name) }), label)));
+  const narrow = matchMedia("(max-width: 44rem)").matches; // on a phone the list comes first
   const more = h("details", { class: "more", open: isUsed(filter) }, h("summary", {}, "More filters"), h("div", { class: "filters" },
+    narrow && hide,
     field("From", select("origin", { "": "all", given: "dictionary", found: "vectors" })),
     field("Doubt", select("doubt", { "": "any or none", any: "at least one", ...DOUBTS })),
     field("Mark", select("mark", { "": "any or none", skipped: "skipped", multiword: "multi-word", name: "name" })),
@@ -51,7 +53,7 @@ export function filterForm(filter, { scripts, confidence, parts, names_known: na
     confidence && [field("Confidence from", input("min_confidence", share)), field("to", input("max_confidence", share))],
     field("Score from", input("min_score", figure)), field("to", input("max_score", figure)), field("Margin from", input("min_margin", figure))));
   const form = h("form", { class: "filter", "aria-label": "Filter" }, h("div", { class: "filters" },
-    field("Text", input("text", { type: "search", dir: "auto", maxlength: 200, spellcheck: "false" })), field("Status", select("status", STATUS)), hide), more);
+    field("Text", input("text", { type: "search", dir: "auto", maxlength: 200, spellcheck: "false" })), field("Status", select("status", STATUS)), narrow ? null : hide), more);
   let timer = 0;
   const read = (event) => {
     for (const control of form.elements) if (control.name && control.type !== "checkbox" && control.name in filter) filter[control.name] = control.value.trim();

@@ -136,6 +136,8 @@ async function start() {
   await show();
 }
 
+// The heading of a list stays below the header, whose height depends on the width.
+new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--header", `${target.offsetHeight}px`)).observe(document.querySelector("header"));
 // What a person does first need not wait for the server.
 listen(ACTIONS);
 completion(input, side, (text) => {

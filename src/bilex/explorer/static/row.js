@@ -32,7 +32,7 @@ export function entryTable(entries, options) {
 export const COLUMNS = [
   ["frequency", "#", "Rank by frequency", "number"], ["word", "word", "Source word"], [null, "translations", "The best candidates; a digit key chooses one"],
   ["confidence", "conf.", "Probability that the first translation is right", "number"], ["score", "score", "CSLS of the first translation", "number"],
-  ["margin", "margin", "Distance of the best score to the second", "number"], ["doubts", "doubts", "What speaks against it"], [null, "", null],
+  ["margin", "margin", "Distance of the best score to the second", "number"], ["doubts", "remarks", "Whether your dictionary gives it, and what speaks against it"], [null, "", null],
 ];
 
 export function columns(confidence) {
