@@ -72,7 +72,7 @@ def merge_content(corrections: Corrections, content: bytes, name: str) -> Merged
 def _agreement_view(agreement: Agreement) -> dict[str, Any]:
     return {
         "reviewers": agreement.reviewers,
-        "pairs": agreement.pairs,
+        "words": agreement.words,
         "same": agreement.same,
         "kappa": agreement.kappa,
     }
