@@ -24,15 +24,16 @@ export function downloads(names) {
 
 function lexiconForm(names) {
   const kind = h("select", { id: "format" }, Object.entries(FORMATS).map(([value, label]) => h("option", { value, selected: value === stored("format") }, label)));
-  const which = h("select", { id: "which" }, h("option", { value: "" }, "all words"), h("option", { value: "true" }, "only what was accepted or corrected"));
+  const which = h("select", { id: "which" }, h("option", { value: "" }, "all"), h("option", { value: "true" }, "only those that were accepted or corrected"));
   const language = (side) => h("input", { id: `${side}-language`, size: 8, maxlength: 40, spellcheck: "false", autocapitalize: "none", value: codeOf(names[side]) });
   const [source, target] = [language("source"), language("target")];
-  const told = h("p", { class: "soft", role: "status" });
+  const told = h("span", { class: "soft", role: "status" });
   const start = h("button", { type: "submit", class: "primary", id: "get-lexicon" }, "Download the lexicon");
-  const languages = h("p", { class: "pair-of-fields" }, h("label", {}, "Language codes ", source), h("label", {}, " to ", target));
+  const field = (label, control) => [h("label", { for: control.id }, label), control];
+  const languages = h("div", {}, field(`Code of ${names.source}`, source), field(`Code of ${names.target}`, target));
   const form = h("form", { class: "export" }, h("h3", {}, "The lexicon"),
-    h("p", { class: "soft" }, "For each word what you decided, else what the dictionary gives, else its best translation. What you rejected is left out."),
-    h("p", { class: "pair-of-fields" }, h("label", {}, "Format ", kind), h("label", {}, "Of ", which)), languages, h("p", {}, start), told);
+    h("div", { class: "soft" }, "For each word what you decided, else what the dictionary gives, else its best translation. What you rejected is left out."),
+    h("div", {}, field("Format", kind), field("Words", which)), languages, start, told);
   const change = () => { languages.hidden = !WITH_LANGUAGES.includes(kind.value); };
   kind.addEventListener("change", () => { store("format", kind.value); change(); });
   form.addEventListener("submit", async (event) => {

@@ -26,7 +26,7 @@ export function entryRow(entry, { confidence, atEnd = () => {} }) {
 
 export function entryTable(entries, options) {
   const body = h("tbody", { role: "rowgroup" }, entries.map((entry) => entryRow(entry, options)));
-  return h("table", { role: "table", class: "entries", "aria-label": options.label }, options.head ?? head(options), body);
+  return h("table", { role: "table", class: options.confidence ? "entries rated" : "entries", "aria-label": options.label }, options.head ?? head(options), body);
 }
 
 export const COLUMNS = [
@@ -40,8 +40,8 @@ export function columns(confidence) {
 }
 
 function head({ confidence }) {
-  return h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns(confidence).map(([, label, title, kind]) =>
-    h("th", { role: "columnheader", scope: "col", title, class: kind }, label))));
+  return h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns(confidence).map(([name, label, title, kind]) =>
+    h("th", { role: "columnheader", scope: "col", title, class: kind, "data-name": name }, label))));
 }
 
 // The entry whose decision has changed, whoever changed it.
