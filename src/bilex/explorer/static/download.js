@@ -11,9 +11,9 @@ const FORMATS = {
 };
 const WITH_LANGUAGES = ["tmx", "tbx", "stardict"];
 const FILES = [
-  ["dictionary", "A dictionary for the next alignment", "what this run learnt from, with what you accepted and corrected, without what you rejected; for bilex align --train"],
-  ["corrections", "Only your pairs", "what you accepted and corrected; a few pairs alone are too little to learn from"],
-  ["decisions", "All decisions, with names and times", "to keep, or to hand to another person, who can add them under People"],
+  ["dictionary", "A dictionary for the next alignment", "what this run learnt from, with your decisions applied; for bilex align --train"],
+  ["corrections", "Only your pairs", "what you accepted and corrected; by itself mostly too little to learn from"],
+  ["decisions", "All decisions, with names and times", "to keep, or for another person to add under People"],
 ];
 
 export function downloads(names) {
@@ -32,7 +32,7 @@ function lexiconForm(names) {
   const field = (label, control) => [h("label", { for: control.id }, label), control];
   const languages = h("div", {}, field(`Code of ${names.source}`, source), field(`Code of ${names.target}`, target));
   const form = h("form", { class: "export" }, h("h3", {}, "The lexicon"),
-    h("div", { class: "soft" }, "For each word what you decided, else what the dictionary gives, else its best translation. What you rejected is left out."),
+    h("div", { class: "soft" }, "For each word what you decided, else what the dictionary gives, else the best translation found."),
     h("div", {}, field("Format", kind), field("Words", which)), languages, start, told);
   const change = () => { languages.hidden = !WITH_LANGUAGES.includes(kind.value); };
   kind.addEventListener("change", () => { store("format", kind.value); change(); });
