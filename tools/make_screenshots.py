@@ -2,7 +2,7 @@
 
     python tools/make_screenshots.py [RUN]
 
-Without RUN the English-French sample is aligned with RAPO first, for a few epochs. Needs playwright and an installed
+Without RUN the English-French sample is aligned first. Needs playwright and an installed
 Chromium (the environment variable CHROMIUM is its path, default: `chromium`). Decisions are saved to a temporary file.
 The examples come from tools/texts. The page from right to left shows a run whose words are a few lines of Hebrew.
 """
@@ -84,8 +84,8 @@ def take(browser: Browser, url: str) -> None:
     """The second page of the list with examples, downloads, the first page, a word, its map, and the checks."""
     page = opened(browser, f"{url}#/lexicon?origin=found", ".entries tr:focus")
     page.get_by_role("button", name="Next", exact=True).click()
-    page.wait_for_selector('tr[data-source="year"]')
-    for key in "jjjjjjaa12jraasja":
+    page.locator('tr[data-source="new"]').focus()
+    for key in "1234j2jaaras":
         page.keyboard.press(key)
     page.locator('tr[data-source="year"]').focus()
     page.keyboard.press("e")
@@ -152,10 +152,10 @@ def keep(page: Page, name: str) -> None:
 
 def make_run(folder: Path) -> Path:
     """Align the bundled sample."""
-    from bilex import get_method, sample
+    from bilex import sample
 
     data = sample.load("en-fr")
-    align(data.source, data.target, data.train, method=get_method("rapo", {"epochs": "5"})).save(folder)
+    align(data.source, data.target, data.train).save(folder)
     return folder
 
 
