@@ -88,6 +88,13 @@ def test_a_choice_of_entries_is_not_changed_by_a_filter(entries):
     assert keep.all()
 
 
+def test_one_text_after_another(entries):
+    """The mask of the last text is kept: another text has another one, and no text has all."""
+    expected = {text: rows(entries, text=text) for text in ("s1", "t2", "s1", "", "s1")}
+    assert expected["s1"] == rows(entries, text="s1") != expected["t2"] == rows(entries, text="t2")
+    assert expected[""] == list(range(8))
+
+
 def test_a_hub_has_five_entries_and_shows_as_many():
     """Four are none, and of six five are shown."""
     found = torch.tensor([0] * 4 + [1] * 6)[:, None]
