@@ -110,9 +110,9 @@ def review(url: str, pid: int, args: argparse.Namespace) -> dict[str, object]:
         busy[kind] = busy.get(kind, 0.0) + processor_seconds(pid) - spent
         return answer
 
-    def accept(rank_least: int, rank_most: int) -> int:
+    def accept(min_rank: int, max_rank: int) -> int:
         """Accept the open entries between two ranks at once."""
-        filters = f"rank_least={rank_least}&rank_most={rank_most}"
+        filters = f"min_rank={min_rank}&max_rank={max_rank}"
         total = timed("count", f"/api/lexicon?status=open&limit=1&{filters}")["total"]
         if total:
             timed(f"accept {total:,}", f"/api/accept-all?{filters}", {"count": total})

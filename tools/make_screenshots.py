@@ -2,7 +2,7 @@
 
     python tools/make_screenshots.py [RUN]
 
-Without RUN the English-French sample is aligned with RAPO first, for a few epochs. Needs playwright and an installed
+Without RUN the English-French sample is aligned first. Needs playwright and an installed
 Chromium (the environment variable CHROMIUM is its path, default: `chromium`). Decisions are saved to a temporary file.
 The examples come from tools/texts. The page from right to left shows a run whose words are a few lines of Hebrew.
 """
@@ -81,11 +81,11 @@ def opened(browser: Browser, address: str, ready: str, **options: object) -> Pag
 
 
 def take(browser: Browser, url: str) -> None:
-    """The second page of the review list with examples, the first page, a word, its map, and the checks."""
+    """The second page of the list with examples, downloads, the first page, a word, its map, and the checks."""
     page = opened(browser, f"{url}#/lexicon?origin=found", ".entries tr:focus")
     page.get_by_role("button", name="Next", exact=True).click()
-    page.wait_for_selector('tr[data-source="year"]')
-    for key in "jjjjjjaa12jraasja":
+    page.locator('tr[data-source="new"]').focus()
+    for key in "1234j2jaaras":
         page.keyboard.press(key)
     page.locator('tr[data-source="year"]').focus()
     page.keyboard.press("e")
@@ -93,6 +93,10 @@ def take(browser: Browser, url: str) -> None:
     page.wait_for_selector('body[data-pending="0"]')
     keep(page, "explore-review")
     page.keyboard.press("e")
+    page.keyboard.press("d")
+    page.wait_for_selector("dialog[open] .export")
+    keep(page, "explore-download")
+    page.keyboard.press("Escape")
     show(page, "#/", "#go-on")
     keep(page, "explore-home")
     show(page, "#/word/source/school", ".side mark")
@@ -148,10 +152,10 @@ def keep(page: Page, name: str) -> None:
 
 def make_run(folder: Path) -> Path:
     """Align the bundled sample."""
-    from bilex import get_method, sample
+    from bilex import sample
 
     data = sample.load("en-fr")
-    align(data.source, data.target, data.train, method=get_method("rapo", {"epochs": "5"})).save(folder)
+    align(data.source, data.target, data.train).save(folder)
     return folder
 
 
@@ -161,7 +165,9 @@ def make_hebrew(folder: Path) -> Path:
     x = rng.standard_normal((20, 8)).astype(np.float32)
     z = x @ np.linalg.qr(rng.standard_normal((8, 8)))[0].astype(np.float32)
     z += 0.4 * rng.standard_normal(z.shape).astype(np.float32)
-    source, target = EmbeddingTable(HEBREW.split(), x), EmbeddingTable(ENGLISH.split(), z)
+    source, target = folder.parent / "he.vec", folder.parent / "en.vec"
+    EmbeddingTable(HEBREW.split(), x).write(source)
+    EmbeddingTable(ENGLISH.split(), z).write(target)
     train = Lexicon.from_pairs(zip(HEBREW.split()[::2], ENGLISH.split()[::2], strict=True))
     align(source, target, train, method="procrustes", measured=False).save(folder)
     return folder

@@ -38,6 +38,7 @@ DOCS = ROOT / "docs"
 DOCUMENTS = [
     ROOT / "README.md",
     DOCS / "index.md",
+    DOCS / "start" / "install.md",
     DOCS / "start" / "first-hour.md",
     DOCS / "contribute" / "adding-a-method.md",
 ]

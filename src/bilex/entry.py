@@ -27,6 +27,11 @@ class Entry(NamedTuple):
     origin: Origin = "found"
     confidence: float = math.nan
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether a person has accepted or corrected the pair."""
+        return self.origin in ("accepted", "corrected")
+
 
 def put_first(
     entries: Iterable[Entry], right: Iterable[Entry], *, n: int, refused: Collection[tuple[str, str]] = ()

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from bilex import EmbeddingTable, Lexicon, sample
 from bilex.data.folder import Place
 
 TABLE = b"3 2\nthe 1 2\nof 3 4\nand 5 6\n"
@@ -154,3 +155,25 @@ def test_nothing_heavy_is_imported():
 def test_half_a_minute_of_silence_ends_a_try(bilex):
     told = " ".join(bilex("data", "fetch", "--help").out.split())
     assert "Seconds without data after which an attempt is given up. [default: 30;" in told
+
+
+class TestSample:
+    def test_its_files_are_what_the_package_has(self, bilex, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        result = bilex("data", "sample")
+        names = ["en.vec", "fr.vec", "en-fr.train.tsv", "en-fr.dev.tsv", "en-fr.test.tsv"]
+        assert (result.code, result.out) == (0, f"written: {', '.join(names)}\n")
+        data = sample.load("en-fr")
+        assert EmbeddingTable.read("fr.vec").words == data.target.words
+        assert [len(Lexicon.read(name)) for name in names[2:]] == [len(data.train), len(data.dev), len(data.test)]
+
+    def test_files_that_exist_are_left_as_they_are(self, bilex, refused, tmp_path):
+        (tmp_path / "en-fi.dev.tsv").write_text("mine\n")
+        assert "--force" in refused("data", "sample", "en-fi", "--output", tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == ["en-fi.dev.tsv"]
+        result = bilex("data", "sample", "en-fi", "--output", tmp_path, "--force", "--json")
+        assert result.json["dev"] == str(tmp_path / "en-fi.dev.tsv")
+        assert len(Lexicon.read(tmp_path / "en-fi.dev.tsv")) > 100
+
+    def test_another_pair(self, refused):
+        assert "choose one of en-fr, en-fi" in refused("data", "sample", "en-de")

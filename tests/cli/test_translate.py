@@ -251,6 +251,20 @@ class TestInduce:
         both = ["--no-corrections", "--corrections", file]
         assert "contradict each other" in refused("induce", run, *both, "--output", path, code=2)
 
+    def test_only_what_was_decided(self, bilex, refused, run, tmp_path):
+        assert "no pair was accepted" in refused("induce", run, "--only-decided", "--output", tmp_path / "l.tsv")
+        corrections = Corrections(run / "corrections.sqlite")
+        corrections.decide("s1", "t1", "rejected")
+        result = bilex("induce", run, "--only-decided", "--output", tmp_path / "l.tsv")
+        assert (result.code, "no pair was accepted" in result.err) == (1, True)
+        corrections.decide("s2", "t9", "accepted")
+        corrections.decide("s3", "t3", "corrected", target="new word")
+        corrections.close()
+        assert bilex("induce", run, "--only-decided", "--output", tmp_path / "l.tsv").code == 0
+        assert Lexicon.read(tmp_path / "l.tsv").pairs == (("s2", "t9"), ("s3", "new word"))
+        both = ["--only-decided", "--no-corrections"]
+        assert "leave out one" in refused("induce", run, *both, "--output", tmp_path / "m.tsv", code=2)
+
     def test_what_is_given_is_never_dropped(self, bilex, run, world, tmp_path):
         for name, options in (("a", ["--mutual"]), ("b", ["--min-score", 9]), ("c", ["-n", 3]), ("d", [])):
             assert bilex("induce", run, *options, "--output", tmp_path / name).code == 0

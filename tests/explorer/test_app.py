@@ -7,6 +7,7 @@ import pytest
 
 from bilex import Alignment, Entry, Lexicon, align
 from bilex.explorer.tags import Tag, Tags
+from bilex.run.corrected import corrected
 
 SHOWN = ("verdict", "targets", "note")
 
@@ -79,7 +80,7 @@ def test_lexicon_pages_and_filters(client):
     assert totals == {"given": 600 - len(found), "found": len(found)}
     scores = [e["score"] for e in client.get("/api/lexicon?order=score&ascending=false").json()["entries"]]
     assert scores == sorted(scores, reverse=True)
-    assert client.get("/api/lexicon?least=9").json() == {"total": 0, "offset": 0, "entries": []}
+    assert client.get("/api/lexicon?min_score=9").json() == {"total": 0, "offset": 0, "entries": []}
 
 
 def test_hubs(client):
@@ -107,7 +108,7 @@ def test_decide_undo_and_export(client):
     assert [entry["decision"]["verdict"] for entry in listed] == ["accepted", "corrected", "rejected"]
     for status, total in [("accepted", 1), ("corrected", 1), ("rejected", 1), ("open", 597)]:
         assert client.get("/api/lexicon", params={"status": status}).json()["total"] == total
-    assert client.post("/api/undo", json={}).json()["undone"] == pairs[2]
+    assert client.post("/api/undo", json={}).json()["pairs"] == [{**pairs[2], "decision": None}]
     sent = client.get("/api/export")
     assert sent.headers["content-disposition"] == 'attachment; filename="corrections.tsv"'
     assert sent.text == f"{entries[0]['source']}\t{entries[0]['target']}\n{entries[1]['source']}\tmot inconnu\n"
@@ -133,11 +134,11 @@ def test_undo_shows_what_was_decided_before(client):
     for verdict in ("accepted", "rejected"):
         decide(client, **pair, verdict=verdict)
     told = client.post("/api/undo", json={}).json()
-    assert (told["undone"], told["decision"]["verdict"]) == (pair, "accepted")
+    (back,) = told["pairs"]
+    assert (back["source"], back["suggestion"], back["decision"]["verdict"]) == ("a", "b", "accepted")
+    assert client.post("/api/undo", json={}).json()["pairs"] == [{**pair, "decision": None}]
     told = client.post("/api/undo", json={}).json()
-    assert (told["undone"], told["decision"]) == (pair, None)
-    told = client.post("/api/undo", json={}).json()
-    assert (told["undone"], told["decision"]) == (None, None)
+    assert (told["words"], told["pairs"]) == (0, [])
 
 
 def test_several_translations_at_once(client, run):
@@ -159,7 +160,7 @@ def test_several_translations_at_once(client, run):
     told = decide(client, **pair, verdict="corrected", note="both").json()
     assert [told["decision"][name] for name in SHOWN] == ["corrected", [known, unknown], "both"]
     client.post("/api/undo", json={})
-    assert client.post("/api/undo", json={}).json()["decision"] is None
+    assert client.post("/api/undo", json={}).json()["pairs"][0]["decision"] is None
     assert client.get("/api/export").text == ""
     # The suggestion alone, whatever stands around it, is accepted; with others it stays right.
     assert (
@@ -257,7 +258,7 @@ def test_hostile_words_are_words(client, hostile):
         (f"/api/translate?word={'a' * 201}&side=source", 422, "word"),
         ("/api/lexicon?offset=-1", 422, "offset"),
         ("/api/lexicon?limit=100000", 422, "limit"),
-        ("/api/lexicon?least=nan", 422, "least"),
+        ("/api/lexicon?min_score=nan", 422, "min_score"),
         ("/api/lexicon?status=%27", 422, "status"),
         ("/api/nothing", 404, "Not Found"),
         ("/static/nothing.js", 404, "no such file"),
@@ -350,7 +351,7 @@ def test_review_of_an_entry(client):
 
 
 def test_many_at_once_only_if_the_list_is_as_it_was(client):
-    filters = {"origin": "found", "margin_least": 0.05}
+    filters = {"origin": "found", "min_margin": 0.05}
     total = client.get("/api/lexicon", params={**filters, "status": "open"}).json()["total"]
     assert total > 10
     refused = client.post("/api/accept-all", params=filters, json={"count": total + 1})
@@ -358,7 +359,8 @@ def test_many_at_once_only_if_the_list_is_as_it_was(client):
     told = client.post("/api/accept-all", params=filters, json={"count": total}).json()
     assert (told["count"], told["decided"]["accepted"]) == (total, total)
     assert client.get("/api/lexicon", params={**filters, "status": "open"}).json()["total"] == 0
-    assert client.post("/api/undo", json={}).json()["count"] == total
+    told = client.post("/api/undo", json={}).json()
+    assert (told["words"], told["pairs"]) == (total, [])
     assert client.explorer.corrections.current() == {}
 
 
@@ -380,9 +382,9 @@ def test_filters_of_kind_script_and_rank(client):
         ]
 
     assert sources(script="Hebrew") == ["שלום"]
-    assert sources(rank_least=3, rank_most=5) == client.explorer.table("source").words[2:5]
-    assert {"</s>", "1984"} & set(sources(rank_least=580, hide="nonwords")) == set()
-    assert {"</s>", "1984"} <= set(sources(rank_least=580))
+    assert sources(min_rank=3, max_rank=5) == client.explorer.table("source").words[2:5]
+    assert {"</s>", "1984"} & set(sources(min_rank=580, hide="nonwords")) == set()
+    assert {"</s>", "1984"} <= set(sources(min_rank=580))
     assert not any(entry["origin"] == "given" for entry in client.get("/api/lexicon?hide=given").json()["entries"])
     assert client.get("/api/lexicon?hide=everything").status_code == 422
     words = sources(order="word", limit=50)
@@ -416,3 +418,25 @@ def test_parts_of_speech_and_lemmas(client):
     assert (entry["source"], entry["lemma"], entry["part"]) == (words[3], "be", "VERB")
     assert client.get("/api/translate", params={"word": words[5], "side": "source"}).json()["part"] == "NOUN"
     assert client.get("/api/translate", params={"word": "le", "side": "target"}).json()["part"] == ""
+
+
+def test_a_rejection_is_of_every_candidate_that_was_shown(client, run, tmp_path):
+    """So none of them comes back in a lexicon with several translations; `induce` is asked with the same run."""
+    entry = client.get("/api/lexicon?origin=found&limit=1&hide=nonwords").json()["entries"][0]
+    told = client.post("/api/review", json={"source": entry["source"], "rejected": True}).json()
+    assert told["decided"] == {"accepted": 0, "rejected": 1, "corrected": 0}, "one word, not five pairs"
+    refused = {(entry["source"], candidate["word"]) for candidate in entry["candidates"]}
+    assert len(refused) == 5
+    assert client.explorer.corrections.judged() == ([], refused)
+    shown = client.get(f"/api/translate?word={entry['source']}&side=source").json()["candidates"]
+    assert [c["word"] for c in shown if c["decision"]] == [c["word"] for c in entry["candidates"]]
+    induced = corrected(client.explorer.alignment.induce(n=5), client.explorer.corrections, n=5)
+    assert entry["source"] not in {one.source for one in induced}
+    # The next decision opens the others again, and one step back takes it all back.
+    told = client.post("/api/review", json={"source": entry["source"], "targets": [entry["candidates"][1]["word"]]})
+    assert client.explorer.corrections.judged()[1] == {(entry["source"], entry["target"])}
+    for _ in range(2):
+        told = client.post("/api/undo", json={}).json()
+    assert (told["words"], len(told["pairs"])) == (1, 5)
+    assert told["pairs"][0] == {"source": entry["source"], "suggestion": entry["target"], "decision": None}
+    assert client.explorer.corrections.judged() == ([], set())

@@ -224,7 +224,8 @@ def test_on_a_phone_in_the_dark(shown, browser):
     page.locator("#download").click()
     assert page.locator("dialog[open] dd").first.bounding_box()["width"] > 200
     assert page.evaluate("document.querySelector('dialog').scrollHeight") < 740
-    page.locator("dialog[open] button").click()
+    assert page.evaluate("document.querySelector('dialog').scrollWidth") <= 360
+    page.locator("dialog[open] .actions button").click()
     page.evaluate("location.hash = '#/word/target/שלום'")
     page.wait_for_selector("h1 .word")
     assert page.evaluate("getComputedStyle(document.querySelector('h1 .word')).direction") == "rtl"

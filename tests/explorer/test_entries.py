@@ -44,7 +44,7 @@ def test_filters(entries):
     assert rows(entries, text="ete") == [5]
     assert rows(entries, text="S7") == [7]
     assert rows(entries, text="no such word") == []
-    assert rows(entries, least=0.5, most=0.8) == [0, 1, 2, 3]
+    assert rows(entries, min_score=0.5, max_score=0.8) == [0, 1, 2, 3]
     assert rows(entries, keep=np.arange(len(entries)) % 2 == 0) == [0, 2, 4, 6]
 
 
@@ -84,8 +84,15 @@ def test_by_doubt(entries, doubt, fitting):
 
 def test_a_choice_of_entries_is_not_changed_by_a_filter(entries):
     keep = np.ones(8, dtype=bool)
-    rows(entries, keep=keep, doubt="hub", text="s1", least=0.1, most=0.9)
+    rows(entries, keep=keep, doubt="hub", text="s1", min_score=0.1, max_score=0.9)
     assert keep.all()
+
+
+def test_one_text_after_another(entries):
+    """The mask of the last text is kept: another text has another one, and no text has all."""
+    expected = {text: rows(entries, text=text) for text in ("s1", "t2", "s1", "", "s1")}
+    assert expected["s1"] == rows(entries, text="s1") != expected["t2"] == rows(entries, text="t2")
+    assert expected[""] == list(range(8))
 
 
 def test_a_hub_has_five_entries_and_shows_as_many():
@@ -113,8 +120,8 @@ def test_confidence_where_it_is_known():
     entries = Entries(Best(rows_, scores), back, *words, confidence=confidence)
     assert rows(entries, order="confidence") == [0, 2, 1, 3]
     assert rows(entries, order="confidence", ascending=False) == [2, 0, 1, 3]
-    assert rows(entries, confidence_least=0.5) == [2]
-    assert rows(entries, confidence_most=0.5) == [0]
+    assert rows(entries, min_confidence=0.5) == [2]
+    assert rows(entries, max_confidence=0.5) == [0]
     # Uncertainty is 1 - confidence, or the share of entries with a larger margin, over the logarithm of the rank.
     expected = np.array([0.8, 3 / 4, 0.1, 1.0]) / np.log2([2, 3, 4, 5])
     np.testing.assert_allclose(entries.usefulness, expected, rtol=1e-6)

@@ -31,10 +31,24 @@ def test_script(word, script):
 
 
 def test_columns():
-    kinds = Kinds(["the", "Paris", "May", "may", "мир", "12", "Élan"])
-    assert kinds.capitalized.tolist() == [False, True, False, False, False, False, True]
-    assert kinds.nonword.tolist() == [False] * 5 + [True, False]
+    kinds = Kinds(["the", "Paris", "May", "may", "мир", "12", "Élan", "a", "b"])
+    assert kinds.capitals_mark_names
+    assert np.flatnonzero(kinds.names).tolist() == [1, 6]
+    assert np.flatnonzero(kinds.nonword).tolist() == [5]
     assert kinds.scripts == ["Latin", "Cyrillic"]
     assert np.flatnonzero(kinds.in_script("Cyrillic")).tolist() == [4]
     assert not kinds.in_script("Greek").any()
     assert Kinds([]).scripts == []
+
+
+def test_capitals_mark_no_names_where_nouns_have_them():
+    german = Kinds(["und", "die", "Frau", "in", "der", "Stadt", "ist", "ein", "Haus", "mit", "Garten"])
+    assert not german.capitals_mark_names
+    assert not german.names.any()
+    assert not Kinds(["12", "."]).capitals_mark_names
+
+
+def test_frequent_words_tell_what_capitals_mean():
+    """Rare words are mostly names, whatever the language."""
+    kinds = Kinds([f"word{i}" for i in range(5000)] + [f"Name{i}" for i in range(20_000)])
+    assert kinds.names.sum() == 20_000

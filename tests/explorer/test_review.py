@@ -74,6 +74,25 @@ def test_a_rejection_is_of_all_that_the_lexicon_has(review, corrections):
     assert corrections.judged() == ([("d", "t3")], {("d", "given")}), "what was rejected by itself stays so"
 
 
+def test_a_rejection_is_of_what_was_shown_too(review, corrections):
+    review.decide("a", "rejected", shown=["t0", "x", "y"])
+    assert corrections.judged() == ([], {("a", "t0"), ("a", "x"), ("a", "y")})
+    review.decide("a", "corrected", ["x"], shown=["t0", "x", "y"])
+    assert corrections.judged() == ([("a", "x")], {("a", "t0")})
+
+
+def test_words_are_counted_not_pairs(review, corrections):
+    review.decide("a", "rejected", shown=["x", "y"])
+    review.decide("d", "accepted")
+    corrections.decide("a", "z", "accepted")
+    corrections.decide("elsewhere", "x", "corrected", target="y")
+    assert review.counts() == {"accepted": 2, "rejected": 1, "corrected": 1}
+    review.decide("a", "open", shown=["x", "y"])
+    assert review.counts() == {"accepted": 1, "rejected": 0, "corrected": 1}
+    corrections.undo()
+    assert review.counts() == {"accepted": 2, "rejected": 1, "corrected": 1}
+
+
 def test_many_are_one_step(review, corrections):
     review.decide("a", "open", note="why")
     assert review.accept([0, 2], WORDS) == 2

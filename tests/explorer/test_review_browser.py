@@ -9,6 +9,7 @@ from bilex import Alignment, Lexicon
 from bilex.cli import main
 from bilex.explorer.kinds import is_word
 from bilex.run.corrections import Corrections
+from lexicon_files import read_pairs
 
 ROW = ".entries tr[data-entry]"
 FOCUSED = f"{ROW}:focus"
@@ -84,7 +85,8 @@ def test_a_whole_review(served, page, run, kept, saved, corpora, tmp_path):
         8: ("corrected", "mot nouveau"),
         9: ("accepted", shown[9][0]),
     }
-    assert kept() == {pairs[words[place]]: right for place, right in expected.items()}
+    refused = {(words[1], candidate): ("rejected", None) for candidate in shown[1]}
+    assert kept() == refused | {pairs[words[place]]: right for place, right in expected.items()}
     # An example in context, of the word and of its candidates, side by side.
     page.keyboard.press("e")
     page.wait_for_selector(f'.evidence[data-of="{words[10]}"] .of-word mark')
@@ -254,6 +256,44 @@ def test_the_dialog_by_keys_alone(served, page, kept, saved):
     assert kept() == {}
 
 
+def test_a_rejection_is_taken_back_in_one_step(served, page, kept, saved):
+    page.goto(f"{served()}#/lexicon?origin=found")
+    page.wait_for_selector(FOCUSED)
+    word, shown = headwords(page)[0], candidates(page, 1)
+    page.keyboard.press("r")
+    page.wait_for_selector('#counts:text-is("1 rejected")')
+    assert kept() == {(word, candidate): ("rejected", None) for candidate in shown}
+    page.keyboard.press("u")
+    page.wait_for_selector('.entries tr:nth-child(1)[data-verdict="open"]')
+    saved()
+    assert kept() == {}
+    assert page.locator("#live").inner_text() == f"Taken back: {word} – {shown[0]}"
+    wait_focus(page, 2)
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("tmx", ".tmx"), ("stardict", ".zip"), ("xlsx", ".xlsx")])
+def test_the_lexicon_in_a_format_of_ones_choice(served, page, saved, tmp_path, kind, suffix):
+    page.goto(f"{served()}#/lexicon?origin=found")
+    page.wait_for_selector(FOCUSED)
+    pair = headwords(page)[0], candidates(page, 1)[0]
+    page.keyboard.press("a")
+    saved()
+    page.keyboard.press("d")
+    page.select_option("#format", kind)
+    page.select_option("#which", "true")
+    assert page.locator("#source-language").is_visible() == (kind != "xlsx")
+    if kind == "tmx":
+        page.fill("#source-language", "en-GB")
+    with page.expect_download() as started:
+        page.locator("#get-lexicon").click()
+    assert started.value.suggested_filename == f"en-fr{suffix}"
+    started.value.save_as(tmp_path / f"lexicon{suffix}")
+    assert read_pairs(tmp_path / f"lexicon{suffix}") == [pair]
+    page.wait_for_selector("dialog [role=status]:text-is('Downloaded.')")
+    if kind == "tmx":
+        assert 'xml:lang="en-GB"' in (tmp_path / "lexicon.tmx").read_text()
+
+
 def test_no_entry_is_skipped_at_the_end_of_a_page(served, page, run, kept, saved):
     page.goto(f"{served()}#/lexicon?status=open")
     page.wait_for_selector(FOCUSED)
@@ -263,7 +303,7 @@ def test_no_entry_is_skipped_at_the_end_of_a_page(served, page, run, kept, saved
     page.wait_for_selector(f'.entries tr:nth-child(1):not([data-source="{first[0]}"])')
     wait_focus(page, 1)
     saved()
-    assert len(kept()) == 3
+    assert len({source for source, _ in kept()}) == 3
     words = [word for word in Alignment.load(run).source.words if is_word(word)]
     assert headwords(page)[0] == words[words.index(first[-1]) + 1]
     page.get_by_role("button", name="Back", exact=True).click()

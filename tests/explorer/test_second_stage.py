@@ -46,7 +46,7 @@ def test_candidates_and_confidences_are_those_of_the_alignment(saved, alike):
         assert home["confidence"]
         assert 0 < home["expected"] < 100
         values = sorted(explorer.entries.confidence[rows].tolist())
-        high = explorer.entries.select(Filter(confidence_least=values[50], origin="found"))
+        high = explorer.entries.select(Filter(min_confidence=values[50], origin="found"))
         assert len(high) == sum(value >= values[50] for value in values)
         lexicon = {entry.source: entry for entry in explorer.lexicon() if entry.origin == "found"}
         assert all(not math.isnan(entry.confidence) for entry in lexicon.values())

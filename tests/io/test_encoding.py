@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from bilex.errors import LexiconError
-from bilex.io.encoding import decode, detect, first_accented
+from bilex.io.encoding import decode, detect, telling_word
 
 FRENCH = "Noël;Christmas\nœuf;egg\n« élève »;pupil\n"
 
@@ -23,7 +23,7 @@ FRENCH = "Noël;Christmas\nœuf;egg\n« élève »;pupil\n"
         ("Straße;größer – “so”".encode("cp1252"), "cp1252"),
         ("дом;house".encode("cp1251"), None),
         ("σπίτι;house".encode("cp1253"), None),
-        ("łódź;boat".encode("cp1250"), None),
+        ("łódź;boat".encode("cp1250"), "cp1250"),
         ("بيت;house".encode("cp1256"), None),
         (b"caf\xe9\x81", None),
         (b"a\0b\0\0\0c", None),
@@ -54,10 +54,19 @@ def test_a_named_encoding_is_held_to():
         decode(Path("words.csv"), FRENCH.encode("cp1252"), "utf-8")
 
 
-@pytest.mark.parametrize(("text", "word"), [("a;l'été, b", "été"), ("abc", None), ("crème glacée", "crème")])
-def test_the_first_accented_word(text, word):
-    assert first_accented(text) == word
+@pytest.mark.parametrize(
+    ("text", "encoding", "told"),
+    [
+        ("a;l'été, b", "cp1252", "'été'"),
+        ("abc", "cp1252", None),
+        ("été;crème glacée", "cp1252", "'crème', which would be 'crčme' in cp1250"),
+        ("žába;řeka", "cp1250", "'řeka', which would be 'øeka' in cp1252"),
+        ("crème", "utf-16", "'crème'"),
+    ],
+)
+def test_the_word_that_shows_the_encoding(text, encoding, told):
+    assert telling_word(text, encoding) == told
 
 
-def test_the_first_accented_word_of_a_long_text():
-    assert first_accented("a" * 300_000 + "é" + "b" * 300_000) == "a" * 20 + "é" + "b" * 19
+def test_the_word_of_a_long_text():
+    assert telling_word("a" * 300_000 + "é" + "b" * 300_000, "cp1252") == f"'{'a' * 20}é{'b' * 19}'"

@@ -2,7 +2,6 @@ import functools
 import io
 import json
 import math
-import struct
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -14,8 +13,8 @@ from bilex import Entry, Lexicon
 from bilex.io.entries import files_of, write_entries
 from bilex.io.stardict import sort_key
 from bilex.text.printable import printable
+from lexicon_files import LANG, read_stardict
 
-LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 ENTRIES = [
     Entry("the", "le", 0.5, 1, "given"),
     Entry("the", "la", 0.25, 2),
@@ -24,25 +23,6 @@ ENTRIES = [
     Entry("zoo", "動物園", -0.1, 1),
     Entry("New York", "New York", 0.9, 1),
 ]
-
-
-def read_stardict(path):
-    """A small reader of our own: words in the order of the index, with their articles."""
-    head, *lines = path.read_text(encoding="utf-8").splitlines()
-    assert head == "StarDict's dict ifo file"
-    about = dict(line.split("=", 1) for line in lines)
-    assert about["version"] == "2.4.2"
-    assert about["sametypesequence"] == "m"
-    index, articles = path.with_suffix(".idx").read_bytes(), path.with_suffix(".dict").read_bytes()
-    assert len(index) == int(about["idxfilesize"])
-    found, place = [], 0
-    while place < len(index):
-        end = index.index(b"\0", place)
-        offset, size = struct.unpack(">II", index[end + 1 : end + 9])
-        found.append((index[place:end].decode(), articles[offset : offset + size].decode()))
-        place = end + 9
-    assert len(found) == int(about["wordcount"])
-    return about, found
 
 
 def compare(first, second):

@@ -1,13 +1,12 @@
 import math
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 from bilex import Entry
 from bilex.io.entries import write_entries
 from bilex.io.tbx import NAMESPACE
+from lexicon_files import LANG, read_tbx
 
-LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 ENTRIES = [
     Entry("the", "le", 0.5, 1, "given"),
     Entry("the", "<la> & co", 0.25, 2, "found", 0.75),
@@ -15,28 +14,9 @@ ENTRIES = [
 ]
 
 
-def read(path):
-    """Concepts of the file: a list of (language, [(term, note)]) of each."""
-    root = ElementTree.parse(path).getroot()
-    assert root.tag == f"{{{NAMESPACE}}}tbx"
-    assert (root.get("type"), root.get("style")) == ("TBX-Basic", "dca")
-    names = {"x": NAMESPACE}
-    assert root.find("x:tbxHeader/x:fileDesc/x:sourceDesc/x:p", names) is not None
-    return root, [
-        [
-            (
-                section.get(LANG),
-                [(t.findtext("x:term", None, names), t.findtext("x:note", None, names)) for t in section],
-            )
-            for section in concept
-        ]
-        for concept in root.findall("x:text/x:body/x:conceptEntry", names)
-    ]
-
-
 def test_read_back(tmp_path):
     assert write_entries(tmp_path / "l.tbx", ENTRIES, "tbx", ("en", "pt-BR")) == 0
-    root, concepts = read(tmp_path / "l.tbx")
+    root, concepts = read_tbx(tmp_path / "l.tbx")
     assert root.get(LANG) == "en"
     assert concepts == [
         [
@@ -58,9 +38,9 @@ def test_read_back(tmp_path):
 @pytest.mark.parametrize("word", ["\x00", "a\x1f", "\ud800", "\uffff"])
 def test_what_xml_cannot_hold_is_left_out(tmp_path, word):
     assert write_entries(tmp_path / "l.tbx", [Entry(word, "x"), Entry("x", "\x85")], "tbx") == 1
-    assert len(read(tmp_path / "l.tbx")[1]) == 1
+    assert len(read_tbx(tmp_path / "l.tbx")[1]) == 1
 
 
 def test_no_entries(tmp_path):
     write_entries(tmp_path / "l.tbx", [], "tbx")
-    assert read(tmp_path / "l.tbx")[1] == []
+    assert read_tbx(tmp_path / "l.tbx")[1] == []

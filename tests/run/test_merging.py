@@ -89,8 +89,23 @@ def test_agreement_is_that_of_cohen(tmp_path):
             one.decide(f"s{number}", "x", first)
             one.decide(f"s{number}", "x", second, reviewer="b")
         (found,) = agreements(one.of_reviewers())
-    assert (found.reviewers, found.pairs, found.same) == (("a", "b"), 50, 35)
+    assert (found.reviewers, found.words, found.same) == (("a", "b"), 50, 35)
     assert found.kappa == pytest.approx(0.4)
+
+
+def test_a_word_of_which_several_pairs_were_judged_counts_once(tmp_path):
+    with closing(Corrections(tmp_path / "a.sqlite", reviewer="a")) as one:
+        for name in "ab":
+            one.decide_all(Decision("s", target, "rejected", reviewer=name) for target in "xyz")
+        one.decide("t", "x", "accepted")
+        one.decide_all([Decision("t", "y", "accepted", ("y",), reviewer=name) for name in "ab"])
+        one.decide("t", "x", "rejected", reviewer="b")
+        decisions = one.of_reviewers()
+    (found,) = agreements(decisions)
+    assert (found.words, found.same) == (2, 1), "they accept t with other translations"
+    assert found.kappa == 1
+    counts = {name: dict(counts) for name, counts, _ in reviewer_counts(decisions)}
+    assert counts == {"a": {"rejected": 1, "accepted": 1}, "b": {"rejected": 2, "accepted": 1}}
 
 
 def test_agreement_without_variety_has_no_kappa(files):
@@ -99,7 +114,7 @@ def test_agreement_without_variety_has_no_kappa(files):
     ben.undo()
     merge(anna, ben, "ben")
     (found,) = agreements(anna.of_reviewers())
-    assert (found.pairs, found.same, found.kappa) == (1, 1, None)
+    assert (found.words, found.same, found.kappa) == (1, 1, None)
 
 
 def test_who_has_decided_what(files):

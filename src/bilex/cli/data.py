@@ -1,4 +1,4 @@
-"""bilex data fetch, bilex data list."""
+"""bilex data fetch, bilex data list, bilex data sample."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ folder_option = click.option(
 
 @click.group(cls=SuggestingGroup)
 def data() -> None:
-    """Fetch public word vectors and dictionaries, and list them."""
+    """Fetch public word vectors and dictionaries, list them, and write the bundled sample as files."""
 
 
 @data.command(short_help="Download vectors and dictionaries of a collection.")
@@ -115,6 +115,33 @@ def list_data(folder: Path | None, as_json: bool) -> None:
     for chosen in collections:
         _print(chosen)
     _print_local(root, local)
+
+
+@data.command("sample", short_help="Write the bundled sample as files, to try bilex with.")
+@click.argument("pair", default="en-fr")
+@click.option(
+    "--output",
+    type=options.Utf8Path(path_type=Path, file_okay=False, exists=True),
+    default=".",
+    help="Folder to write to.  [default: this folder]",
+)
+@click.option("--force", is_flag=True, help="Replace files that exist.")
+@options.as_json
+def write_sample(pair: str, output: Path, force: bool, as_json: bool) -> None:
+    """Write two tables of 5,700 word vectors and a dictionary in three parts: train, dev and test.
+
+    PAIR is en-fr (the default) or en-fi. Nothing is downloaded.
+    """
+    from bilex import sample
+
+    paths = sample.files_of(pair, output)
+    for path in paths.values():
+        options.check_free(path, force=force)
+    sample.write(pair, output)
+    if as_json:
+        options.print_json({field: str(path) for field, path in paths.items()})
+    else:
+        options.show(f"written: {', '.join(map(str, paths.values()))}")
 
 
 def _print_fetched(fetched: list[Fetched], root: Path, *, as_json: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import re
 import sys
 from collections import Counter
 from contextlib import closing
@@ -16,9 +15,10 @@ import click
 from bilex.cli import options
 from bilex.cli.explore import CORRECTIONS, counted_decisions, open_corrections
 from bilex.cli.unknown import about_unknown
+from bilex.errors import ExplorerError
 from bilex.io import standard
 from bilex.io.dictionary import ASCII_SPACE
-from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN_LANGUAGE, files_of, fitting, write_entries
+from bilex.io.entries import FORMATS, SUFFIXES, UNKNOWN_LANGUAGE, files_of, fitting, is_language_code, write_entries
 from bilex.io.standard import STDOUT
 from bilex.retrieval.sides import Sides
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 ALTERNATIVES = 5
 """Candidates that a sheet for a review shows beside a translation."""
 BATCH = 512
-LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-"""A language code of BCP 47."""
 
 
 @click.command()
@@ -113,6 +111,9 @@ def translate(
     type=click.FloatRange(0, 1),
     help="Keep the most probable found pairs, as many as have this mean probability; needs a second stage.",
 )
+@click.option(
+    "--only-decided", is_flag=True, help="Keep only pairs that were accepted or corrected in `bilex explore`."
+)
 @click.option("--no-given", is_flag=True, help="Do not list the translations of RUN's own dictionary first.")
 @click.option(
     "--corrections",
@@ -146,6 +147,7 @@ def induce(
     min_score: float | None,
     min_confidence: float | None,
     expected_precision: float | None,
+    only_decided: bool,
     no_given: bool,
     corrections: Path | None,
     no_corrections: bool,
@@ -180,6 +182,8 @@ def induce(
         raise click.UsageError("--mutual keeps one found translation per word; leave out -n")
     if corrections is not None and no_corrections:
         raise click.UsageError("--corrections and --no-corrections contradict each other; leave out one of them")
+    if only_decided and no_corrections:
+        raise click.UsageError("--only-decided keeps what --no-corrections leaves out; leave out one of them")
     kind = kind or SUFFIXES.get(output.suffix, "tsv")
     if kind == "stardict" and output.suffix != ".ifo":
         raise click.UsageError("--format stardict writes three files; give --output a name that ends in .ifo")
@@ -189,6 +193,8 @@ def induce(
     for path in files_of(output, kind):
         options.check_free(path, force=force)
     decisions = None if no_corrections else _decisions(run, corrections)
+    if only_decided and (decisions is None or not decisions.judged()[0]):
+        raise ExplorerError(f"no pair was accepted or corrected yet; make decisions with bilex explore {run}")
     alignment = options.load_run(run, device)
     chosen = options.make_retrieval(retrieval, k, beta)
     with options.progress("searching") as bar:
@@ -211,6 +217,8 @@ def induce(
         step = 1 if direction == "forward" else -1
         refused = {pair[::step] for pair in decisions.judged()[1]}
         entries = _corrected(alignment, entries, decisions, n, direction, chosen)
+    if only_decided:
+        entries = [entry for entry in entries if entry.is_decided]
     others = _alternatives(alignment, entries, refused, direction, chosen) if kind == "xlsx" else {}
     backward = direction == "backward"
     if left_out := write_entries(output, entries, kind, languages, alternatives=others, backward=backward):
@@ -238,7 +246,7 @@ def export(run: Path, source: Path | None, target: Path | None, force: bool, dev
 def _languages(source: str, target: str, direction: Direction) -> tuple[str, str]:
     """The codes of the languages translated from and to."""
     for code in (source, target):
-        if not LANGUAGE.fullmatch(code):
+        if not is_language_code(code):
             raise click.BadParameter(f"found {code!r}; needed a code such as en, pt-BR or zh-Hans")
     return Sides(source, target).along(direction)
 

@@ -16,8 +16,10 @@ from starlette.exceptions import HTTPException
 from bilex.errors import BilexError, TableError
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
+from bilex.explorer.decision_routes import decision_routes
 from bilex.explorer.evidence_routes import evidence_routes
 from bilex.explorer.explorer import Explorer, NotReadyError
+from bilex.explorer.export_routes import export_routes
 from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
@@ -48,7 +50,7 @@ def make_app(explorer: Explorer, *, host: str = "127.0.0.1", token: str | None =
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     _page_routes(app, token)
     _word_routes(app, explorer)
-    for routes in (lexicon_routes, people_routes, evidence_routes):
+    for routes in (lexicon_routes, decision_routes, people_routes, evidence_routes, export_routes):
         app.include_router(routes(explorer))
     _error_handlers(app)
     return Guard(app, token, host)

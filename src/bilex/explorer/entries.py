@@ -38,19 +38,19 @@ class Filter:
 
     text: str = ""
     doubt: Doubt | Literal["any", ""] = ""
-    least: float | None = None
-    most: float | None = None
+    min_score: float | None = None
+    max_score: float | None = None
     """Bounds of the score."""
-    margin_least: float | None = None
-    confidence_least: float | None = None
-    confidence_most: float | None = None
+    min_margin: float | None = None
+    min_confidence: float | None = None
+    max_confidence: float | None = None
     """Bounds of the confidence. An entry whose confidence is not known is within none."""
-    rank_least: int | None = None
-    rank_most: int | None = None
+    min_rank: int | None = None
+    max_rank: int | None = None
     """Bounds of the frequency rank, from 1."""
     script: str = ""
     hide: frozenset[Hidden] = frozenset()
-    """Leave out tokens that are no words, names (capitalized words), or words that the dictionary has."""
+    """Leave out tokens that are no words, names, or words that the dictionary has."""
     origin: Literal["given", "found", ""] = ""
     order: Order = "frequency"
     ascending: bool = True
@@ -91,6 +91,7 @@ class Entries:
         """For each target, the number of source words whose best translation it is."""
         self._words = sources, targets
         self._orders: dict[tuple[Order, bool], NDArray[np.int64]] = {}
+        self._found_text: tuple[str, NDArray[np.bool_]] = ("", np.ones(len(scores), dtype=bool))
 
     def __len__(self) -> int:
         return len(self.target)
@@ -122,29 +123,30 @@ class Entries:
         return occurrences(self.found, len(self.chosen))
 
     def warm_up(self) -> None:
-        """Compute the columns that filters and orders need."""
+        """Compute the columns that filters, orders and the first page need."""
         for order in get_args(Order):
             self.ordered(order, ascending=True)
         for name in get_args(Hidden):
             self.hidden(name)
         self._containing(" ")
+        self.kinds.scripts  # noqa: B018 (computed once)
 
     def select(self, wanted: Filter, keep: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Rows of the matching entries, in order; `keep` is a mask of the entries to consider."""
         mask = np.ones(len(self), dtype=bool) if keep is None else keep.copy()
         if wanted.doubt:
             mask &= self.doubt_count > 0 if wanted.doubt == "any" else self.doubts[wanted.doubt]
-        for column, least, most in (
-            (self.score, wanted.least, wanted.most),
-            (self.margin, wanted.margin_least, None),
-            (self.confidence, wanted.confidence_least, wanted.confidence_most),
+        for column, low, high in (
+            (self.score, wanted.min_score, wanted.max_score),
+            (self.margin, wanted.min_margin, None),
+            (self.confidence, wanted.min_confidence, wanted.max_confidence),
         ):
-            if least is not None:
-                mask &= column >= least
-            if most is not None:
-                mask &= column <= most
-        mask[: max(0, (wanted.rank_least or 1) - 1)] = False
-        mask[wanted.rank_most or len(mask) :] = False
+            if low is not None:
+                mask &= column >= low
+            if high is not None:
+                mask &= column <= high
+        mask[: max(0, (wanted.min_rank or 1) - 1)] = False
+        mask[wanted.max_rank or len(mask) :] = False
         if wanted.origin:
             mask &= self.is_given if wanted.origin == "given" else ~self.is_given
         if wanted.script:
@@ -161,7 +163,7 @@ class Entries:
         """Mask of the entries that the list leaves out under this name."""
         if name == "given":
             return self.is_given
-        return self.kinds.nonword if name == "nonwords" else self.kinds.capitalized
+        return self.kinds.nonword if name == "nonwords" else self.kinds.names
 
     @cached_property
     def usefulness(self) -> NDArray[np.float64]:
@@ -193,7 +195,13 @@ class Entries:
         ]
 
     def _containing(self, text: str) -> NDArray[np.bool_]:
-        """Mask of the entries with this text in the source word or in a translation."""
+        """Mask of the entries with this text in the source word or in a translation; the last one is kept."""
+        found = self._found_text  # another thread may put another text in its place
+        if found[0] != text:
+            found = self._found_text = text, self._find_text(text)
+        return found[1]
+
+    def _find_text(self, text: str) -> NDArray[np.bool_]:
         sources, targets = (index.containing(text) for index in self._words)
         of_target = targets[self.target] & ~self.is_given
         folded = fold(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
 
 import numpy as np
-from fastapi import HTTPException, Query
+from fastapi import Depends, HTTPException, Query
 
 from bilex.explorer.entries import Doubt, Filter, Hidden, Order
 from bilex.explorer.review import Status  # noqa: TC001 (FastAPI reads the types)
@@ -47,13 +47,13 @@ def wanted(
     mark: Mark = "",
     doubt: Doubt | Literal["any", ""] = "",
     origin: Literal["given", "found", ""] = "",
-    least: Bound = None,
-    most: Bound = None,
-    margin_least: Bound = None,
-    confidence_least: Bound = None,
-    confidence_most: Bound = None,
-    rank_least: Rank = None,
-    rank_most: Rank = None,
+    min_score: Bound = None,
+    max_score: Bound = None,
+    min_margin: Bound = None,
+    min_confidence: Bound = None,
+    max_confidence: Bound = None,
+    min_rank: Rank = None,
+    max_rank: Rank = None,
     script: Annotated[str, Query(max_length=40)] = "",
     part: Annotated[str, Query(max_length=100)] = "",
     hide: Annotated[str, Query(max_length=40)] = "",
@@ -68,16 +68,19 @@ def wanted(
         text=text,
         doubt=doubt,
         origin=origin,
-        least=least,
-        most=most,
-        margin_least=margin_least,
-        confidence_least=confidence_least,
-        confidence_most=confidence_most,
-        rank_least=rank_least,
-        rank_most=rank_most,
+        min_score=min_score,
+        max_score=max_score,
+        min_margin=min_margin,
+        min_confidence=min_confidence,
+        max_confidence=max_confidence,
+        min_rank=min_rank,
+        max_rank=max_rank,
         script=script,
         hide=hidden,  # type: ignore[arg-type]  # checked above
         order=order,
         ascending=ascending,
     )
     return Wanted(made, status, mark, part)
+
+
+Page = Annotated[Wanted, Depends(wanted)]

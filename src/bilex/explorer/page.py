@@ -23,6 +23,7 @@ NAMES = (
     "dom.js",
     "keys.js",
     "dialog.js",
+    "download.js",
     "completion.js",
     "home.js",
     "lexicon.js",

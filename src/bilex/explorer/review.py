@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -45,6 +46,7 @@ class Review:
         self._corrections, self._rows, self._translations = corrections, rows, translations
         self._verdicts, self._marks = np.zeros((2, len(rows)), dtype=np.int8)
         self._pairs: dict[str, dict[str, Decision]] = {}
+        self._counts: Counter[Verdict] = Counter()
         self._place = 0
         self._lock = threading.RLock()
 
@@ -75,24 +77,33 @@ class Review:
             self._follow()
             return [self._state(source) for source in sources]
 
+    def counts(self) -> dict[str, int]:
+        """Number of words with a decision of each kind."""
+        with self._lock:
+            self._follow()
+            return {verdict: self._counts[verdict] for verdict in ("accepted", "rejected", "corrected")}
+
     def decide(
         self,
         source: str,
         verdict: Verdict,
         targets: Iterable[str] = (),
         *,
+        shown: Iterable[str] = (),
         mark: Mark | None = None,
         note: str | None = None,
         reviewer: str | None = None,
     ) -> State:
         """Decide about an entry. Other pairs of the word that were right are open again.
 
-        A rejection is of all that the lexicon has for the word, until another decision is made.
+        A rejection is of all that the lexicon has for the word and of the candidates that the person was shown, until
+        another decision is made.
 
         targets: the right translations, if the verdict is "corrected".
         """
         self._follow()
-        suggestion, *more = self._translations(self._rows[source])
+        suggestion, *others = self._translations(self._rows[source])
+        more = dict.fromkeys(target for target in (*others, *shown) if target != suggestion)
         pairs = self._pairs.get(source, {})
         before = pairs.get(suggestion, Decision(source, suggestion, "open"))
         name = self._corrections.reviewer if reviewer is None else reviewer
@@ -123,17 +134,25 @@ class Review:
         with self._lock:
             changed, self._place = self._corrections.changed_since(self._place)
             current = self._corrections.current()
+            sources = {source for source, _ in changed}
+            self._count(sources, -1)
             for source, suggestion in changed:
                 decision = current.get((source, suggestion))
                 pairs = self._pairs.setdefault(source, {})
                 pairs.pop(suggestion, None)
                 if decision is not None:
                     pairs[suggestion] = decision
-            for source in {source for source, _ in changed}:
+            self._count(sources, 1)
+            for source in sources:
                 row = self._rows.get(source)
                 if row is not None:
                     state = self._state(source)
                     self._verdicts[row], self._marks[row] = VERDICTS.index(state.verdict), MARKS.index(state.mark)
+
+    def _count(self, sources: Iterable[str], step: Literal[1, -1]) -> None:
+        for source in sources:
+            for verdict in {decision.verdict for decision in self._pairs.get(source, {}).values()}:
+                self._counts[verdict] += step
 
     def _state(self, source: str) -> State:
         pairs = self._pairs.get(source)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bilex.explorer.entries import Filter
-from bilex.explorer.views import DIGITS, decision_view
+from bilex.explorer.views import decision_view, rounded
 from bilex.retrieval.sides import SIDES
 
 if TYPE_CHECKING:
@@ -43,11 +43,16 @@ def _entry_view(explorer: Explorer, row: int, state: State) -> dict[str, Any]:
         "rank": row + 1,
         **tag_view(explorer, "source", source),
         "origin": "given" if entries.is_given[row] else "found",
-        **{name: round(float(column[row]), DIGITS) for name, column in figures.items()},
+        **{name: rounded(column[row]) for name, column in figures.items()},
         "candidates": candidates + added,
         "doubts": [name for name, column in entries.doubts.items() if column[row]],
         "decision": decision_view(state),
     }
+
+
+def shown_candidates(explorer: Explorer, row: int) -> list[str]:
+    """The candidates that the list shows with an entry."""
+    return [candidate["word"] for candidate in _candidates(explorer, row)]
 
 
 def _candidates(explorer: Explorer, row: int) -> list[dict[str, Any]]:
@@ -70,19 +75,20 @@ def _candidate(
 ) -> dict[str, Any]:
     return {
         "word": word,
-        "score": round(score, DIGITS),
-        "confidence": round(confidence, DIGITS),
+        "score": rounded(score),
+        "confidence": rounded(confidence),
         "given": given,
         "vector": word in explorer.table("target"),
     }
 
 
 def about_view(explorer: Explorer) -> dict[str, Any]:
-    """What the filters of the list offer: scripts, parts of speech, and whether confidence is known."""
+    """What the filters of the list offer: scripts, parts of speech, and whether confidence and names are known."""
     entries = explorer.entries
     tags = explorer.tags.get("source")
     return {
         "scripts": entries.kinds.scripts,
+        "names_known": entries.kinds.capitals_mark_names,
         "confidence": bool(np.isfinite(entries.confidence).any()),
         "parts": tags.parts if tags else [],
     }

@@ -36,7 +36,7 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
             "translations": {side: explorer.search.ready(other(side)) for side in SIDES},
             "lexicon": explorer.induced.ready,
         },
-        "decided": explorer.corrections.counts(),
+        "decided": decided_view(explorer),
         "reviewer": explorer.corrections.reviewer,
     }
 
@@ -144,12 +144,23 @@ def hubs_view(explorer: Explorer, entries: Entries, n: int) -> dict[str, Any]:
     }
 
 
+def decided_view(explorer: Explorer) -> dict[str, int]:
+    """The number of words with a decision of each kind; the number of pairs, until the lexicon is known."""
+    is_done = explorer.preparation.status()["done"]
+    return explorer.review.counts() if is_done else explorer.corrections.counts()
+
+
 def decision_view(decision: Decision | State | None) -> dict[str, Any] | None:
     """A decision; None if the pair is open and has no note or mark."""
     if decision is None or (decision.verdict == "open" and not decision.note and not decision.mark):
         return None
     shown = ("verdict", "note", "mark", "reviewer", "made")
     return {"targets": list(decision.targets), **{name: getattr(decision, name) for name in shown}}
+
+
+def rounded(value: float) -> float | None:
+    """A figure for the page; None if it is not finite."""
+    return round(float(value), DIGITS) if math.isfinite(value) else None
 
 
 def _ranks(found: Ranked, place: int) -> dict[str, int]:

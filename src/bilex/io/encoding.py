@@ -1,12 +1,15 @@
-"""The encoding of a text file: UTF-8, UTF-16, or Windows-1252 where nothing speaks against it."""
+"""The encoding of a text file: UTF-8, UTF-16, or a Windows code page where the letters look like it."""
 
 from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from bilex.errors import LexiconError
+from bilex.io.code_pages import LETTERS, code_page
 from bilex.text.words import quote
 
 if TYPE_CHECKING:
@@ -22,12 +25,9 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 """Byte order marks. That of UTF-32 begins with that of UTF-16."""
-_WESTERN = re.compile("[A-Za-zÀ-ÖØ-öø-ÿŒœŠšŽžŸƒ\t\n\r -~€‚„…‰‹‘’“”•–—›™ ¡«»°·¿©®§½¼¾²³ªº×÷£¥]*")
-"""Letters of western European languages, and signs that stand in their texts."""
-_FOREIGN_WORD = re.compile("[À-ÖØ-öø-ÿŒœŠšŽžŸ]{3}")
-"""Three accented letters in a row. Words in Cyrillic or Greek look so if they are read as Windows-1252."""
-_SIGN_IN_WORD = re.compile("[^\\W\\d_][ªº²³¼½¾£¥§©®×÷][^\\W\\d_]|(?<![0-9])[²³]|(?<!\\w)[ªº](?=[^\\W\\d_])")
-"""A sign in the place of a letter. Polish and Romanian letters look so."""
+_ACCENTED = re.compile(r"[^\W\x00-\x7f]")
+ACCENTED_LETTERS = 1000
+"""Letters that are looked at for a word to show."""
 _OTHERS = ("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1256")
 
 
@@ -69,15 +69,25 @@ def detect(content: bytes) -> str | None:
     try:
         content.decode()
     except UnicodeDecodeError:
-        return "cp1252" if _is_western(content) else None
+        return code_page(content)
     return None
 
 
-def first_accented(text: str) -> str | None:
-    """The first word that shows how the encoding was understood."""
-    found = re.search(r"[^\W\x00-\x7f]", text)
-    if found is None:
-        return None
+def telling_word(text: str, encoding: str) -> str | None:
+    """A word that shows how the encoding was understood, with what it would be in another code page; None without one.
+
+    It is the first accented word that differs between the two, else the first accented word.
+    """
+    other = "cp1252" if encoding == "cp1250" else "cp1250"
+    found = [_word_at(text, place) for place in islice(_ACCENTED.finditer(text), ACCENTED_LETTERS)]
+    for word in found if encoding in LETTERS else ():
+        with suppress(UnicodeError):
+            if (misread := word.encode(encoding).decode(other)) != word:
+                return f"{quote(word)}, which would be {quote(misread)} in {other}"
+    return quote(found[0]) if found else None
+
+
+def _word_at(text: str, found: re.Match[str]) -> str:
     before, after = text[max(0, found.start() - SHOWN) : found.start()], text[found.start() : found.start() + SHOWN]
     return re.split(r"\W", before)[-1] + re.split(r"\W", after)[0]
 
@@ -88,14 +98,6 @@ def _utf16_without_mark(head: bytes) -> str | None:
     if max(low, high) < len(head) // 8 or min(low, high) > max(low, high) // 8:
         return None
     return "utf-16-le" if high > low else "utf-16-be"
-
-
-def _is_western(content: bytes) -> bool:
-    try:
-        text = content.decode("cp1252")
-    except UnicodeDecodeError:
-        return False
-    return _WESTERN.fullmatch(text) is not None and not (_FOREIGN_WORD.search(text) or _SIGN_IN_WORD.search(text))
 
 
 def _readings(content: bytes) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Literal, get_args
 
 from bilex.io import standard
 from bilex.io.dictionary import LEXICON_HEADING, format_line, is_writable
@@ -22,11 +23,20 @@ if TYPE_CHECKING:
 
     from bilex.entry import Entry
 
-FORMATS = ("tsv", "jsonl", "tmx", "tbx", "stardict", "xlsx")
+Format = Literal["tsv", "jsonl", "tmx", "tbx", "stardict", "xlsx"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".tbx": "tbx", ".ifo": "stardict", ".xlsx": "xlsx"}
 """Format by file suffix. Any other suffix means tsv."""
 UNKNOWN_LANGUAGE = "und"
 """Language code for an unknown language (BCP 47)."""
+
+
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
+
+def is_language_code(text: str) -> bool:
+    """Whether the text has the form of a language code of BCP 47, such as en, pt-BR or zh-Hans."""
+    return LANGUAGE.fullmatch(text) is not None
 
 
 def files_of(path: Path, kind: str) -> list[Path]:

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import as_file, files
+from typing import TYPE_CHECKING
 
 from bilex.errors import SettingsError
 from bilex.lexicon import Lexicon
 from bilex.table import EmbeddingTable
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _PAIRS = ("en-fr", "en-fi")
+_PARTS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +38,30 @@ def pairs() -> list[str]:
 
 def load(pair: str) -> Sample:
     """The tables and lexicons of one language pair."""
+    source, target = _languages(pair)
+    train, dev, test = (_lexicon(f"{pair}.{part}.tsv") for part in _PARTS)
+    return Sample(_table(source), _table(target), train, dev, test)
+
+
+def files_of(pair: str, folder: Path) -> dict[str, Path]:
+    """The files that `write` makes in a folder, such as `en.vec` and `en-fr.train.tsv`, by the fields of `Sample`."""
+    source, target = _languages(pair)
+    tables = {"source": folder / f"{source}.vec", "target": folder / f"{target}.vec"}
+    return tables | {part: folder / f"{pair}.{part}.tsv" for part in _PARTS}
+
+
+def write(pair: str, folder: Path) -> None:
+    """Write the tables and lexicons of one language pair as files of text. Files of the same names are replaced."""
+    data = load(pair)
+    for field, path in files_of(pair, folder).items():
+        getattr(data, field).write(path)
+
+
+def _languages(pair: str) -> tuple[str, str]:
     if pair not in _PAIRS:
         raise SettingsError(f"no sample for {pair!r}; choose one of {', '.join(_PAIRS)}")
     source, target = pair.split("-")
-    train, dev, test = (_lexicon(f"{pair}.{part}.tsv") for part in ("train", "dev", "test"))
-    return Sample(_table(source), _table(target), train, dev, test)
+    return source, target
 
 
 def _table(language: str) -> EmbeddingTable:

@@ -16,6 +16,13 @@ export async function get(path, parameters = {}, signal = undefined) {
   return answer(await send(address(path, parameters), { signal }));
 }
 
+// A file, and how many pairs its format could not hold.
+export async function fetchFile(path, parameters) {
+  const response = await send(address(path, parameters), {});
+  if (!response.ok) return answer(response);
+  return { content: await response.blob(), leftOut: Number(response.headers.get("x-left-out") ?? 0) };
+}
+
 function address(path, parameters) {
   const kept = Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
     .filter(([, value]) => value !== "" && value !== null && value !== undefined);

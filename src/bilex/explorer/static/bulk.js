@@ -5,10 +5,10 @@ import { announce } from "./decisions.js";
 import { button, count, h, say } from "./dom.js";
 import { wanted } from "./filters.js";
 
-const MEASURES = { confidence_least: "confidence", margin_least: "margin", least: "score" };
+const MEASURES = { min_confidence: "confidence", min_margin: "margin", min_score: "score" };
 
 export function acceptMany(filter, { confidence }) {
-  const names = Object.keys(MEASURES).filter((name) => confidence || name !== "confidence_least");
+  const names = Object.keys(MEASURES).filter((name) => confidence || name !== "min_confidence");
   const measure = h("select", { id: "measure" }, names.map((name) => h("option", { value: name }, MEASURES[name])));
   const threshold = h("input", { id: "threshold", type: "number", step: "0.01" });
   const many = h("p", { id: "many", role: "status" });

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { translationDialog } from "./dialog.js";
-import { byLine, h, listed, say } from "./dom.js";
+import { byLine, count, h, listed, say } from "./dom.js";
 import { inField, keyOf } from "./keys.js";
 
 const KEYS = { a: "accepted", r: "rejected", c: "corrected" };
@@ -43,17 +43,18 @@ export function unknownNotes(unknown) {
 export async function undo() {
   try {
     const answer = await post("undo");
-    if (!answer.undone) return say("There is nothing to take back.");
-    const many = answer.count > 1;
-    say(many ? `Taken back: ${answer.count} decisions` : `Taken back: ${answer.undone.source} – ${answer.undone.suggestion}`);
-    announce(many ? { many } : answer.undone, answer);
+    if (!answer.words) return say("There is nothing to take back.");
+    const [first] = answer.pairs;
+    say(first ? `Taken back: ${first.source} – ${first.suggestion}` : `Taken back: ${count(answer.words)} words`);
+    if (!first) announce({ many: true }, answer);
+    for (const pair of answer.pairs) announce(pair, { ...answer, decision: pair.decision });
   } catch (error) {
     say(error.message);
   }
 }
 
 export function showCounts(decided) {
-  const parts = Object.entries(decided).filter(([, count]) => count).map(([verdict, count]) => `${count} ${verdict}`);
+  const parts = Object.entries(decided).filter(([, number]) => number).map(([verdict, number]) => `${count(number)} ${verdict}`);
   document.getElementById("counts").textContent = parts.join(", ");
 }
 

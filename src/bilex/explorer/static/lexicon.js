@@ -59,7 +59,7 @@ export async function lexiconView(main, query, signal) {
   function heads() {
     return h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns(about.confidence).map(([order, label, title, kind]) => {
       const sorted = filter.order === order ? (filter.ascending === "true" ? "ascending" : "descending") : null;
-      return h("th", { role: "columnheader", scope: "col", title, class: kind, "aria-sort": sorted },
+      return h("th", { role: "columnheader", scope: "col", title, class: kind, "data-name": order, "aria-sort": sorted },
         order ? button([label, sorted ? h("span", { "aria-hidden": "true" }, sorted === "ascending" ? " ▲" : " ▼") : ""], () => sort(order), { class: "sort", "data-order": order }) : label);
     })));
   }

@@ -6,6 +6,7 @@ import { completion } from "./completion.js";
 import { refreshCounts, undo } from "./decisions.js";
 import { open } from "./dialog.js";
 import { h, say, wordAddress } from "./dom.js";
+import { downloads } from "./download.js";
 import { homeView } from "./home.js";
 import { listen, settle } from "./keys.js";
 import { LIST_ACTIONS, lexiconView } from "./lexicon.js";
@@ -17,15 +18,9 @@ const main = document.getElementById("main");
 const input = document.getElementById("word");
 const VIEWS = { home: "Home", lexicon: "Review", checks: "Checks", people: "People" };
 const ACTIONS = {
-  "/": () => search(), ">": () => search("source"), "<": () => search("target"), u: undo, d: downloads, "?": help,
+  "/": () => search(), ">": () => search("source"), "<": () => search("target"), u: undo, d: () => downloads(names), "?": help,
   h: () => go("#/"), l: () => go(lastList() ?? "#/lexicon"), x: () => go("#/checks"), w: () => go("#/people"), ...LIST_ACTIONS, ...WORD_ACTIONS,
 };
-const FILES = [
-  ["lexicon", "The lexicon", "every source word with what you decided, what the dictionary gives, or its best translation"],
-  ["dictionary", "A dictionary for the next alignment", "what this run learnt from, with what you accepted and corrected, without what you rejected; for bilex align --train"],
-  ["corrections", "Only your pairs", "what you accepted and corrected; a few pairs alone are too little to learn from"],
-  ["decisions", "All decisions, with names and times", "to keep, or to hand to another person, who can add them under People"],
-];
 let names = { source: "source", target: "target" };
 let leaving = new AbortController();
 
@@ -98,13 +93,6 @@ function help() {
   open("Keyboard shortcuts", shortcuts());
 }
 
-// What there is to take away, with what it is good for.
-function downloads() {
-  const files = FILES.flatMap(([what, label, use]) => [
-    h("dt", {}, h("a", { href: `/api/export?what=${what}`, download: `${what}.${what === "decisions" ? "sqlite" : "tsv"}`, "data-file": what }, label)), h("dd", {}, use)]);
-  open("Download", h("dl", { class: "files" }, files));
-}
-
 function go(address) {
   location.hash = address;
 }
@@ -148,6 +136,8 @@ async function start() {
   await show();
 }
 
+// The heading of a list stays below the header, whose height depends on the width.
+new ResizeObserver(([{ target }]) => document.documentElement.style.setProperty("--header", `${target.offsetHeight}px`)).observe(document.querySelector("header"));
 // What a person does first need not wait for the server.
 listen(ACTIONS);
 completion(input, side, (text) => {
@@ -158,7 +148,7 @@ completion(input, side, (text) => {
 });
 document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
 document.getElementById("undo").addEventListener("click", undo);
-document.getElementById("download").addEventListener("click", downloads);
+document.getElementById("download").addEventListener("click", () => downloads(names));
 document.getElementById("help").addEventListener("click", help);
 document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 start().catch((error) => main.append(h("p", { class: "problem", role: "alert" }, error.message)));

@@ -25,8 +25,8 @@ function reviewers({ reviewers: people }) {
 function agreements({ agreements: pairs }) {
   if (!pairs.length) return "";
   return h("section", { "aria-labelledby": "agreement" }, h("h2", { id: "agreement" }, "Agreement"),
-    h("p", { class: "soft" }, "Over the pairs that both have judged. Same: the same verdict and the same translations. κ (Cohen): agreement of the verdicts beyond chance, 1 at most."),
-    table(["reviewers", "pairs", "same", "κ"], pairs.map(({ reviewers: [a, b], pairs: total, same, kappa }) => [[named(a), " and ", named(b)], count(total), `${count(same)} (${number(100 * same / total, 0)} %)`, number(kappa, 2)])));
+    h("p", { class: "soft" }, "Over the words that both have judged. Same: the same verdict and the same translations. κ (Cohen): agreement of the verdicts beyond chance, 1 at most."),
+    table(["reviewers", "words", "same", "κ"], pairs.map(({ reviewers: [a, b], words: total, same, kappa }) => [[named(a), " and ", named(b)], count(total), `${count(same)} (${number(100 * same / total, 0)} %)`, number(kappa, 2)])));
 }
 
 function conflicts({ conflicts: found, conflict_count: total }) {

@@ -26,13 +26,13 @@ export function entryRow(entry, { confidence, atEnd = () => {} }) {
 
 export function entryTable(entries, options) {
   const body = h("tbody", { role: "rowgroup" }, entries.map((entry) => entryRow(entry, options)));
-  return h("table", { role: "table", class: "entries", "aria-label": options.label }, options.head ?? head(options), body);
+  return h("table", { role: "table", class: options.confidence ? "entries rated" : "entries", "aria-label": options.label }, options.head ?? head(options), body);
 }
 
 export const COLUMNS = [
   ["frequency", "#", "Rank by frequency", "number"], ["word", "word", "Source word"], [null, "translations", "The best candidates; a digit key chooses one"],
   ["confidence", "conf.", "Probability that the first translation is right", "number"], ["score", "score", "CSLS of the first translation", "number"],
-  ["margin", "margin", "Distance of the best score to the second", "number"], ["doubts", "doubts", "What speaks against it"], [null, "", null],
+  ["margin", "margin", "Distance of the best score to the second", "number"], ["doubts", "remarks", "Whether your dictionary gives it, and what speaks against it"], [null, "", null],
 ];
 
 export function columns(confidence) {
@@ -40,8 +40,8 @@ export function columns(confidence) {
 }
 
 function head({ confidence }) {
-  return h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns(confidence).map(([, label, title, kind]) =>
-    h("th", { role: "columnheader", scope: "col", title, class: kind }, label))));
+  return h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns(confidence).map(([name, label, title, kind]) =>
+    h("th", { role: "columnheader", scope: "col", title, class: kind, "data-name": name }, label))));
 }
 
 // The entry whose decision has changed, whoever changed it.

@@ -64,7 +64,7 @@ function rightFirst(data, given) {
 function table(candidates, text, side) {
   const confident = candidates.some((candidate) => (candidate.confidence ?? null) !== null);
   const heads = [["#", "Rank among what was found"], ["translation", null], confident ? ["confidence", "Probability that it is right"] : ["score", "CSLS"],
-    ["back", "Whether the best translation of the candidate is this word"], ["", null]];
+    ["mutual", "Whether the best translation of the candidate is this word"], ["", null]];
   const body = h("tbody", { role: "rowgroup" }, candidates.map((candidate) => row(candidate, text, side, confident)));
   roving(body, "tr");
   // Roles are written out because on a narrow screen the rows are shown as cards, which takes those of a table away.
@@ -79,7 +79,7 @@ function row(candidate, text, side, confident) {
   const cell = (...content) => h("td", { role: "cell" }, content);
   const made = h("tr", { role: "row", tabindex: -1, "data-entry": true, "data-verdict": candidate.decision?.verdict ?? "open" },
     cell(String(candidate.place)), cell(name), confident ? figure("confidence", percent(candidate.confidence)) : figure("score", number(candidate.score)),
-    figure("back", candidate.mutual === null ? "" : candidate.mutual ? "yes" : "no"), cell(decisionCell(pair, candidate.decision)));
+    figure("mutual", candidate.mutual === null ? "" : candidate.mutual ? "yes" : "no"), cell(decisionCell(pair, candidate.decision)));
   decisionKeys(made);
   return made;
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bilex.errors import LexiconError, SettingsError
 from bilex.io.dictionary import LEXICON_HEADING, MUSE_NAME, LexiconReport, PlainReader, comment_prefix
-from bilex.io.encoding import decode, first_accented, read_bytes
+from bilex.io.encoding import decode, read_bytes, telling_word
 from bilex.io.sheets.columns import (
     HEADING_ROWS,
     ColumnsLike,
@@ -191,7 +191,7 @@ def _read_text(path: Path, content: bytes, given: DictionaryFormat) -> tuple[Pai
 
 def _encoding_doubts(text: str, encoding: str, given: DictionaryFormat) -> Iterator[str]:
     if given.encoding == "auto" and encoding != "utf-8":
-        shown = f", with words such as {quote(word)}" if (word := first_accented(text)) else ""
+        shown = f", with words such as {word}" if (word := telling_word(text, encoding)) else ""
         yield f"read as {encoding}{shown}; if they are wrong, name another encoding with `encoding`"
 
 
