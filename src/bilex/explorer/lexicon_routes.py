@@ -1,4 +1,4 @@
-"""Routes of the lexicon: list, decide, accept many, undo."""
+"""Routes of the lexicon: list, decide, accept many, undo, learn from the decisions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
-from bilex.explorer.explorer import NotReadyError
 from bilex.explorer.list_query import Wanted, wanted
+from bilex.explorer.preparation import NotReadyError
 from bilex.explorer.review_views import about_view, entries_view, home_view
 from bilex.explorer.typed import translations
 from bilex.run.decision import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Mark, Verdict
@@ -70,6 +70,12 @@ class AcceptRequest(ByReviewer):
     """Accept all entries of the list that are open. count: how many the person was told they are."""
 
     count: Annotated[int, Field(ge=1)]
+
+
+class LearnRequest(ByReviewer):
+    """Learn from the decisions, or take back what was learnt."""
+
+    back: bool = False
 
 
 def lexicon_routes(explorer: Explorer) -> APIRouter:
@@ -158,6 +164,11 @@ def _decision_routes(router: APIRouter, explorer: Explorer) -> None:
         pair = None if last is None else {"source": last.source, "suggestion": last.suggestion}
         current = None if last is None else explorer.corrections.current().get(last.pair)
         return answered(last and last.source, undone=pair, count=len(undone), decision=views.decision_view(current))
+
+    @router.post("/learn")
+    def learn(request: LearnRequest) -> JSONAnswer:
+        (explorer.learning.take_back if request.back else explorer.learning.start)()
+        return JSONAnswer({"learning": explorer.learning.status()})
 
     def unknown(targets: tuple[str, ...]) -> list[str]:
         return [target for target in targets if target not in explorer.table("target")]

@@ -106,6 +106,7 @@ def home_view(explorer: Explorer) -> dict[str, Any]:
         "dictionary": len(alignment.given),
         "held_out": alignment.provenance.get("held_out"),
         **about_view(explorer),
+        "learning": {**explorer.learning.status(), "decided": sum(explorer.corrections.counts().values())},
         "expected": _expected_precision(entries.confidence[~entries.is_given]),
         "review": {
             origin: _progress(explorer, entries.is_given == (origin == "given")) for origin in ("found", "given")
