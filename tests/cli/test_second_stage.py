@@ -81,6 +81,33 @@ def test_evaluate(bilex, second, folder):
     assert found["vectors_only"]["p_at_1"] == alone["p_at_1"] < found["p_at_1"]
 
 
+def test_an_interrupted_second_stage_is_resumed(bilex, folder, tmp_path, monkeypatch):
+    from bilex.methods.procrustes import Procrustes
+
+    output, original, fitted = tmp_path / "run", Procrustes.fit, []
+    partial = tmp_path / "run.partial"
+    args = (folder / "x.vec", folder / "z.vec", "--train", folder / "train.tsv", "--method", "procrustes")
+    bilex("align", *args, "--output", tmp_path / "whole")
+
+    def fit(self, x, z, pairs, **more):
+        fitted.append(pairs)
+        if len(fitted) == 4:  # the mapping, that for the held-out figures, and those of two folds
+            raise KeyboardInterrupt
+        return original(self, x, z, pairs, **more)
+
+    monkeypatch.setattr(Procrustes, "fit", fit)
+    result = bilex("align", *args, "--output", output)
+    assert result.code == 130
+    assert "--resume" in result.err
+    assert sorted(path.name for path in partial.glob("*.safetensors")) == ["fold-0.safetensors"]
+    assert "continue it with --resume" in bilex("align", *args, "--output", output).err
+    assert bilex("align", *args, "--output", output, "--resume").code == 0
+    assert not partial.exists()
+    assert len(fitted) == 4 + 2 + 2
+    for name in ("reranker.safetensors", "cross-fitted.safetensors"):
+        assert (output / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
 class TestLearn:
     @pytest.fixture
     def decided(self, reranked, alike, tmp_path):

@@ -173,10 +173,9 @@ class TestFiles:
         from bilex.run.lists_file import read_lists
 
         arrays, notes = read_arrays(saved / LISTS)
-        columns = tuple(map(str, range(arrays["features"].shape[2])))
         write_arrays(saved / LISTS, {**arrays, name: change(arrays[name])}, notes)
         with pytest.raises(AlignmentError, match="damaged"):
-            read_lists(saved / LISTS, columns, Sides(500, 500))
+            read_lists(saved / LISTS, Sides(500, 500))
 
     def test_a_run_of_an_earlier_version_has_no_lists(self, saved, right):
         (saved / LISTS).unlink()

@@ -34,6 +34,16 @@ class Fit(Protocol):
         """Both mapped tables."""
 
 
+class SavedFolds(Protocol):
+    """The lists of folds that are finished, so that an interrupted cross-fitting can be resumed."""
+
+    def load(self, fold: int) -> Lists | None:
+        """Those of a fold; None if it is not finished."""
+
+    def save(self, fold: int, lists: Lists) -> None:
+        """Keep those of a finished fold."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Lists:
     """Candidates of source words with their columns, and which are right."""
@@ -111,16 +121,22 @@ def cross_fit(
     candidates: int,
     retrieval: Retrieval,
     rng_seed: int,
+    saved: SavedFolds | None = None,
 ) -> list[Lists]:
     """The lists of each fold of the source words, with a mapping and signals that have learnt from the other folds."""
     words, pairs, sources = evidence.words, evidence.pairs, evidence.sources
     numbers = fold_numbers([words.source[i] for i in sources], folds, rng_seed)
     found = []
     for fold in range(folds):
-        held_out = sources[numbers == fold]
-        rest = pairs[~np.isin(pairs[:, 0], held_out)]
-        rows = fit(rest)
-        lists = find_candidates(retrieval.index(*rows), held_out, candidates)
-        features = Features.fit(signals, Evidence(words=words, rows=rows, pairs=rest))
-        found.append(Lists.of(lists, features, pairs))
+        lists = None if saved is None else saved.load(fold)
+        if lists is None:
+            held_out = sources[numbers == fold]
+            rest = pairs[~np.isin(pairs[:, 0], held_out)]
+            rows = fit(rest)
+            best = find_candidates(retrieval.index(*rows), held_out, candidates)
+            features = Features.fit(signals, Evidence(words=words, rows=rows, pairs=rest))
+            lists = Lists.of(best, features, pairs)
+            if saved is not None:
+                saved.save(fold, lists)
+        found.append(lists)
     return found

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bilex.rerank.cross_fitting import Fit
+    from bilex.rerank.cross_fitting import Fit, SavedFolds
     from bilex.rerank.evidence import Evidence
 
 
@@ -40,10 +40,10 @@ class SecondStage:
     min_gain: float = 2.0
     """The gain in P@1 on held-out words, in standard errors, below which there is no second stage."""
 
-    def fit(self, fit: Fit, evidence: Evidence, *, rng_seed: int) -> Reranker | None:
+    def fit(self, fit: Fit, evidence: Evidence, *, rng_seed: int, saved: SavedFolds | None = None) -> Reranker | None:
         """Learn from the train pairs; None if there are too few, or if the vectors alone are as good.
 
-        fit: fits a mapping to some of the pairs; evidence: that of the mapping of all pairs.
+        fit: fits a mapping to some of the pairs; evidence: that of the mapping of all pairs; saved: finished folds.
         """
         if len(evidence.sources) < self.min_words:
             return None
@@ -57,6 +57,7 @@ class SecondStage:
             candidates=self.candidates,
             retrieval=RETRIEVAL,
             rng_seed=rng_seed,
+            saved=saved,
         )
         reranker = self.learn(names, lists, {name: reason for name, reason in reasons.items() if reason})
         return reranker if reranker.summary.gain > self.min_gain * reranker.summary.standard_error else None

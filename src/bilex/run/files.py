@@ -29,6 +29,8 @@ SAVED = (*ALWAYS, TRAIN, DEV, RERANKER, LISTS)
 CACHE, CORRECTIONS = "cache", "corrections.sqlite"
 RELEARNT = "reranker-with-decisions.safetensors"
 """The second stage that was learnt from decisions too. It takes the place of the saved one until it is removed."""
+FOLD_FILES = "fold-*.safetensors"
+"""In RUN.partial: the finished folds of a second stage."""
 _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 AGAIN = "put back the one that the run was saved with, or align again"
 

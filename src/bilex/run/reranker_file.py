@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from bilex.rerank.cross_fitting import Lists
     from bilex.retrieval.sides import Sides
     from bilex.storage.array_form import Forms
 
@@ -76,7 +77,7 @@ def read(found: dict[str, Any] | None, folder: Path, words: Sides[int]) -> Reran
         raise AlignmentError(f"{folder / RERANKER}: damaged: {error}; {AGAIN}") from error
     stage = _stage(found, arrays)
     if (folder / LISTS).exists():
-        stage = replace(stage, lists=read_lists(folder / LISTS, columns, words))
+        stage = replace(stage, lists=_read_lists(folder / LISTS, columns, words))
     return stage if not (folder / RELEARNT).exists() else _read_relearnt(stage, folder, words)
 
 
@@ -134,6 +135,13 @@ def _read_relearnt(before: Reranker, folder: Path, words: Sides[int]) -> Reranke
         ) from error
     _check_signals(about, path)
     return replace(_stage(about, arrays), decided=Decided(words=about["words"], pairs=pairs.numpy(), before=before))
+
+
+def _read_lists(path: Path, columns: tuple[str, ...], words: Sides[int]) -> tuple[Lists, ...]:
+    lists = read_lists(path, words)
+    if lists[0].names != columns:
+        raise AlignmentError(f"{path}: damaged: its columns are others than those of the second stage; {AGAIN}")
+    return lists
 
 
 def _stage(about: dict[str, Any] | Relearnt, arrays: dict[str, Tensor]) -> Reranker:
