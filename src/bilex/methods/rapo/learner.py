@@ -45,6 +45,8 @@ class Tables:
     penalties: tuple[ApproximatePenalties, ...]
     hard_negatives: tuple[HardNegatives, ...]
     """One per direction that is trained, like the penalties."""
+    key_contexts: tuple[Tensor, ...]
+    """x̄ of the words that are ranked, one table per direction, in the precision of the largest products."""
 
     @classmethod
     def prepare(
@@ -56,9 +58,13 @@ class Tables:
         trained: TowerMapping | None,
         penalties: tuple[ApproximatePenalties, ...],
         hard_negatives: tuple[HardNegatives, ...],
+        dtype: torch.dtype,
         trace: Trace,
     ) -> Tables:
-        """Search the contexts, or take them from trained towers. With `context=None` there are none."""
+        """Search the contexts, or take them from trained towers. With `context=None` there are none.
+
+        dtype: of the largest products.
+        """
         contexts: tuple[Tensor, Tensor] = x, z
         neighbours: tuple[Contexts | None, Contexts | None] = None, None
         if context is not None:
@@ -73,6 +79,7 @@ class Tables:
             neighbours=neighbours,
             penalties=penalties,
             hard_negatives=hard_negatives,
+            key_contexts=tuple(keys.to(dtype) for keys, _ in zip(reversed(contexts), penalties, strict=False)),
         )
 
 
@@ -108,7 +115,6 @@ class RankingLearner:
         negatives: Negatives,
         weights: LossWeights,
         shuffle: Shuffle,
-        dtype: torch.dtype,
         generator: Generator,
         trace: Trace,
     ) -> None:
@@ -131,14 +137,14 @@ class RankingLearner:
         self.directions = [
             RankingDirection(
                 *direction,
+                key_context=key_context,
                 penalties=penalties,
                 hard_negatives=hard_negatives,
                 negatives=negatives,
                 by_word=weights.by_word,
-                dtype=dtype,
             )
-            for direction, penalties, hard_negatives in zip(
-                directions, tables.penalties, tables.hard_negatives, strict=False
+            for direction, key_context, penalties, hard_negatives in zip(
+                directions, tables.key_contexts, tables.penalties, tables.hard_negatives, strict=False
             )
         ]
 

@@ -38,8 +38,8 @@ class Negatives:
 class RankingDirection:
     """For each source word, target words are ranked; or the reverse.
 
-    queries, keys: the towers of the two languages; pairs: (p, 2), a row of the queries and a row of the keys; dtype: of
-    the largest products, those with the many keys of a batch.
+    queries, keys: the towers of the two languages; key_context: the context vectors of all keys, in the precision of
+    the largest products, those with the many keys of a batch; pairs: (p, 2), a row of the queries and one of the keys.
     """
 
     def __init__(
@@ -48,15 +48,14 @@ class RankingDirection:
         keys: Tower,
         pairs: Tensor,
         *,
+        key_context: Tensor,
         penalties: ApproximatePenalties,
         hard_negatives: HardNegatives,
         negatives: Negatives,
         by_word: bool,
-        dtype: torch.dtype,
     ) -> None:
-        self.queries, self.keys, self.pairs, self.dtype = queries, keys, pairs, dtype
+        self.queries, self.keys, self.key_context, self.pairs = queries, keys, key_context, pairs
         self.penalties, self.hard_negatives, self.negatives = penalties, hard_negatives, negatives
-        self.key_context = keys.context.to(dtype)
         self.words, self.gold = gold_lists(pairs)
         self.place = torch.searchsorted(self.words, pairs[:, 0].contiguous())
         translations = (self.gold >= 0).sum(1)[self.place].to(queries.rows)

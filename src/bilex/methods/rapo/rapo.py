@@ -294,6 +294,7 @@ class Rapo(Method):
             trained=trained,
             penalties=tuple(ApproximatePenalties(self.k) for _ in queries),
             hard_negatives=tuple(HardNegatives(words, self.hard) for words in queries),
+            dtype=self._dtype(x, z),
             trace=trace,
         )
         stored = (None, None) if trained is None else (trained.source_context, trained.target_context)
@@ -329,7 +330,6 @@ class Rapo(Method):
             ),
             weights=self._loss_weights(),
             shuffle=self.shuffle,
-            dtype=self._dtype(*tables.rows),
             generator=generator,
             trace=trace,
         )
