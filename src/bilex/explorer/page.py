@@ -25,6 +25,7 @@ NAMES = (
     "dialog.js",
     "completion.js",
     "home.js",
+    "learning.js",
     "lexicon.js",
     "filters.js",
     "row.js",

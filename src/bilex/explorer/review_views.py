@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bilex.explorer.entries import Filter
+from bilex.explorer.entries import SHOWN, Filter
 from bilex.explorer.views import DIGITS, decision_view
 from bilex.retrieval.sides import SIDES
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bilex.explorer.review import State
     from bilex.retrieval.sides import Side
 
-CANDIDATES = 5
-"""Candidates shown with an entry; given translations are shown even if they are more."""
 USEFUL = 8
 
 
@@ -58,7 +56,7 @@ def _candidates(explorer: Explorer, row: int) -> list[dict[str, Any]]:
     known = {entry.target for entry in given}
     figures = entries.found_scores[row].tolist(), entries.found_confidence[row].tolist()
     for column, score, confidence in zip(entries.found[row].tolist(), *figures, strict=True):
-        if len(listed) >= CANDIDATES:
+        if len(listed) >= SHOWN:
             break
         if words[column] not in known:
             listed.append(_candidate(explorer, words[column], score, confidence))
