@@ -94,12 +94,10 @@ def orders(alignment: Alignment, pool: np.ndarray, rng_seed: int) -> dict[str, n
     frequency = np.log2(pool + 2.0)
     by = {
         "frequency": pool,
-        "wrong": p,
         "wrong and frequent": (p - 1) / frequency,
         "uncertain": p * (p - 1),
         "uncertain and frequent": p * (p - 1) / frequency,
-        "correctable": (p - 1) * others,
-        "correctable and frequent": (p - 1) * others / frequency,
+        "corrected and frequent": (p - 1) * others / frequency,
     }
     found = {name: np.argsort(values, kind="stable") for name, values in by.items()}
     return {"random": np.random.default_rng(rng_seed).permutation(len(pool)), **found}

@@ -31,7 +31,6 @@ def test_orders(reranked, gold):
     assert all(sorted(order.tolist()) == list(range(len(pool))) for order in orders.values())
     assert orders["frequency"].tolist() == list(range(len(pool)))
     p = decisions.ranked(reranked, pool).confidences[:, 0]
-    assert (np.diff(p[orders["wrong"]]) >= 0).all()
     assert abs(p[orders["uncertain"][0]] - 0.5) == pytest.approx(np.abs(p - 0.5).min())
 
 
