@@ -35,6 +35,11 @@ class Negatives:
     """First epochs, in which the hard negatives are drawn at random too."""
 
 
+KEY_MULTIPLE = 1024
+"""In low precision, the keys of a batch are padded to a multiple of this. Kernels are stored for every shape of a
+product: with a shape of its own in every step, they would take another megabyte of memory each time."""
+
+
 class RankingDirection:
     """For each source word, target words are ranked; or the reverse.
 
@@ -83,6 +88,8 @@ class RankingDirection:
         valid = (wrong >= 0) & ~is_gold(wrong, gold)
         distinct, row = distinct_rows(words, len(self.queries.rows))
         keys, column = distinct_rows(torch.cat([translations[:, None], wrong.clamp_min(0)], 1), len(self.keys.rows))
+        if self.key_context.dtype != self.keys.rows.dtype:
+            keys = torch.nn.functional.pad(keys, (0, -len(keys) % KEY_MULTIPLE))
         x = self.queries.map_few(distinct)
         cosines = self.keys.cosines(x, keys, self.key_context).take(row[:, None] * len(keys) + column)
         scores = 2 * cosines - self.penalty[keys][column]
