@@ -180,7 +180,8 @@ class Entries:
         wrong = 1 - self.found_confidence[:, :SHOWN].astype(np.float64)
         corrected = np.where(self.is_given, 0.0, wrong[:, 0] * (1 - wrong[:, 1:].prod(1)))
         useful: NDArray[np.float64] = np.where(np.isnan(corrected), by_margin, corrected)
-        return useful / np.log2(np.arange(len(self)) + 2.0)
+        useful /= np.log2(np.arange(len(self)) + 2.0)
+        return useful
 
     def hubs(self, n: int) -> list[dict[str, Any]]:
         """The targets that are most often among the best translations, with examples of source words."""
