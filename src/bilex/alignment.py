@@ -25,7 +25,7 @@ from bilex.rerank.reranker import RETRIEVAL
 from bilex.retrieval import CSLS, Index, Retrieval
 from bilex.retrieval.sides import Sides, both_sides, from_to, reverse
 from bilex.run.given import given_pairs, with_given
-from bilex.run.second_stage import entries, evaluated, evidence, most_confident
+from bilex.run.second_stage import decided_pairs, entries, evaluated, evidence, most_confident
 from bilex.settings.fields import check_positive
 from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from bilex.page.tables import Table
     from bilex.rerank.reranker import BoundReranker, Reranker
     from bilex.retrieval.sides import Direction, Side
+    from bilex.run.decisions import DecisionsLike
     from bilex.search.blocks import Progress
 
 
@@ -137,6 +138,17 @@ class Alignment(Displayed):
         known = {name: value for name, value in vars(self).items() if name != "_bound_reranker"}
         vars(other).update({name: value for name, value in known.items() if name not in vars(other)})
         return other
+
+    def relearnt(self, corrections: DecisionsLike) -> Alignment:
+        """The same with a second stage that has learnt from decisions too: a run folder or a file of `bilex explore`.
+
+        The mapping stays, so that this takes seconds. `reranked(alignment.reranker.original)` takes it back.
+        """
+        from bilex.run.decisions import Decisions
+        from bilex.run.relearning import relearn
+
+        decisions = Decisions.of(corrections)
+        return self.reranked(relearn(self, decisions.right, decisions.refused))
 
     @property
     def dictionary(self) -> Lexicon:
@@ -435,11 +447,12 @@ class Alignment(Displayed):
         indexed = Lexicon.of(lexicon).index(*tables, fold_case=fold_case).require_usable()
         index = self.index(retrieval)
         result = evaluate(index, indexed, direction=direction, progress=progress)
-        if not vectors_only and (stage := self.stage(retrieval, direction=direction)) is not None:
-            result = evaluated(result, stage, index, indexed)
-        covered = Lexicon.from_pairs((word, word) for word in result.ranks)
         trained = [self.train] if self.dev is None else [self.train, self.dev]
         trained = trained if direction == "forward" else [part.swapped() for part in trained]
+        if not vectors_only and (stage := self.stage(retrieval, direction=direction)) is not None:
+            result = evaluated(result, stage, index, indexed)
+            trained.append(decided_pairs(self))
+        covered = Lexicon.from_pairs((word, word) for word in result.ranks)
         seen = {word for part in trained for word in covered.shared_sources(part, fold_case=fold_case)}
         return replace(result, train_overlap=len(seen))
 

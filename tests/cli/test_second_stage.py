@@ -1,6 +1,7 @@
 """Commands on runs with a second stage."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -78,3 +79,62 @@ def test_evaluate(bilex, second, folder):
     found = bilex("evaluate", second, folder / "test.tsv", "--json").json
     alone = bilex("evaluate", second, folder / "test.tsv", "--json", "--vectors-only").json
     assert found["vectors_only"]["p_at_1"] == alone["p_at_1"] < found["p_at_1"]
+
+
+def test_an_interrupted_second_stage_is_resumed(bilex, folder, tmp_path, monkeypatch):
+    from bilex.methods.procrustes import Procrustes
+
+    output, original, fitted = tmp_path / "run", Procrustes.fit, []
+    partial = tmp_path / "run.partial"
+    args = (folder / "x.vec", folder / "z.vec", "--train", folder / "train.tsv", "--method", "procrustes")
+    bilex("align", *args, "--output", tmp_path / "whole")
+
+    def fit(self, x, z, pairs, **more):
+        fitted.append(pairs)
+        if len(fitted) == 4:  # the mapping, that for the held-out figures, and those of two folds
+            raise KeyboardInterrupt
+        return original(self, x, z, pairs, **more)
+
+    monkeypatch.setattr(Procrustes, "fit", fit)
+    result = bilex("align", *args, "--output", output)
+    assert result.code == 130
+    assert "--resume" in result.err
+    assert sorted(path.name for path in partial.glob("*.safetensors")) == ["fold-0.safetensors"]
+    assert "continue it with --resume" in bilex("align", *args, "--output", output).err
+    assert bilex("align", *args, "--output", output, "--resume").code == 0
+    assert not partial.exists()
+    assert len(fitted) == 4 + 2 + 2
+    for name in ("reranker.safetensors", "cross-fitted.safetensors"):
+        assert (output / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+class TestLearn:
+    @pytest.fixture
+    def decided(self, reranked, alike, tmp_path):
+        from bilex.run.corrections import Corrections
+
+        reranked.save(tmp_path / "learning")
+        with closing(Corrections(tmp_path / "learning" / "corrections.sqlite")) as corrections:
+            for source, target in list(alike.test)[:40]:
+                corrections.decide(source, target, "accepted")
+        return tmp_path / "learning"
+
+    def test_learns_and_takes_back(self, bilex, decided, alike):
+        words = alike.test.sources[50:]
+        before = bilex("translate", decided, *words).out
+        result = bilex("explore", decided, "--learn", "--json")
+        assert result.json == {"run": str(decided), "learnt_from": 40}
+        assert "learnt from 40 decided entries; to take it back: bilex explore" in result.err
+        assert bilex("translate", decided, *words).out != before
+        assert "taken back" in bilex("explore", decided, "--unlearn").err
+        assert bilex("translate", decided, *words).out == before
+        assert "nothing to take back" in bilex("explore", decided, "--unlearn").err
+
+    def test_decisions_of_another_file(self, bilex, decided, second, tmp_path):
+        (decided / "corrections.sqlite").rename(tmp_path / "d.sqlite")
+        result = bilex("explore", decided, "--corrections", tmp_path / "d.sqlite", "--learn", "--json")
+        assert result.json["learnt_from"] == 40
+
+    def test_mistakes(self, refused, second, decided):
+        assert "there are no corrections yet" in refused("explore", second, "--learn")
+        assert "--learn and --unlearn" in refused("explore", decided, "--learn", "--unlearn", code=2)

@@ -122,7 +122,23 @@ def test_confidence_where_it_is_known():
     assert rows(entries, order="confidence", ascending=False) == [2, 0, 1, 3]
     assert rows(entries, min_confidence=0.5) == [2]
     assert rows(entries, max_confidence=0.5) == [0]
-    # Uncertainty is 1 - confidence, or the share of entries with a larger margin, over the logarithm of the rank.
-    expected = np.array([0.8, 3 / 4, 0.1, 1.0]) / np.log2([2, 3, 4, 5])
+    # The first is wrong and the second is right, or the share of entries with a larger margin; over log2 of the rank.
+    expected = np.array([0.8 * 0.1, 3 / 4, 0.1 * 0.05, 1.0]) / np.log2([2, 3, 4, 5])
     np.testing.assert_allclose(entries.usefulness, expected, rtol=1e-6)
     assert rows(entries, order="useful", ascending=False) == np.argsort(-expected).tolist()
+
+
+def test_useful_is_what_can_be_corrected():
+    """An entry without any probable candidate teaches nothing that could be chosen; one that is right neither."""
+    rows_ = torch.arange(7).expand(4, 7)
+    confidence = np.full((4, 7), 0.0, dtype=np.float32)
+    confidence[0, 0] = 0.95  # probably right
+    confidence[1, :2] = 0.05, 0.01  # nonsense only
+    confidence[2, :3] = 0.4, 0.3, 0.2  # one of three
+    confidence[3, [0, 6]] = 0.4, 0.4  # the other is not shown
+    words = WordIndex(SOURCES[:4]), WordIndex([f"t{i}" for i in range(7)])
+    back = Best(torch.zeros(7, 4, dtype=torch.int), torch.zeros(7, 4))
+    entries = Entries(Best(rows_, torch.zeros(4, 7)), back, *words, confidence=confidence)
+    np.testing.assert_allclose(entries.usefulness[2], 0.6 * (1 - 0.7 * 0.8) / 2, rtol=1e-6)
+    assert entries.usefulness.argmax() == 2
+    assert entries.usefulness[[0, 3]].tolist() == [0, 0]

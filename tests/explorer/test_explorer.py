@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bilex import TableError
-from bilex.explorer.explorer import NotReadyError
+from bilex.explorer.preparation import NotReadyError
 
 
 @pytest.mark.parametrize(

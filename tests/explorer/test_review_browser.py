@@ -392,6 +392,30 @@ def test_keys_of_other_keyboards(served, page, kept, saved, key, code):
     assert len(kept()) == 1
 
 
+def test_learning_from_decisions_and_taking_it_back(explore, page, reranked, alike, tmp_path):
+    reranked.save(tmp_path / "second")
+    with closing(Corrections(tmp_path / "second" / "corrections.sqlite")) as corrections:
+        for source, target in list(alike.test)[:30]:
+            corrections.decide(source, target, "accepted")
+    page.goto(explore(tmp_path / "second").url)
+    page.wait_for_selector("#learn:enabled")
+    assert page.locator("#learn").inner_text() == "Learn from my decisions"
+    assert page.locator("#forget").count() == 0
+    before = page.locator("[data-fact=Expected]").inner_text()
+    page.locator("#learn").click()
+    page.wait_for_selector("#forget:enabled")
+    assert "Ranked with what 30 decided entries taught." in page.locator("#learning").inner_text()
+    page.locator("#forget").click()
+    page.wait_for_selector('#learn:enabled:text-is("Learn from my decisions")')
+    assert page.locator("[data-fact=Expected]").inner_text() == before
+
+
+def test_a_run_without_a_second_stage_has_nothing_to_learn_with(served, page):
+    page.goto(served())
+    page.wait_for_selector(FOCUSED)
+    assert page.locator("#learning").count() == 0
+
+
 def test_hostile_words_and_texts_are_shown_as_text(served, page, corpora):
     english, french = corpora
     page.goto(f"{served('--source-corpus', english, '--target-corpus', french)}#/lexicon?text=onerror&hide=none")

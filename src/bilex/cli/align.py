@@ -114,7 +114,8 @@ def align(
     --fast.
 
     The folder RUN contains everything that `bilex translate`, `induce`, `evaluate` and `export` need. During training,
-    rapo and the methods of self-learning save checkpoints in RUN.partial, for --resume; other methods start again.
+    rapo and the methods of self-learning save checkpoints in RUN.partial, for --resume; other methods start again. The
+    second stage goes on after the folds of the dictionary that are finished.
 
     --profile prints seconds and shares of: imports (from the start of the process), reading, contexts, start (the
     initial map), steps and refreshes of rapo, other training, evaluation on held-out words, writing, and all else. A
@@ -177,7 +178,8 @@ def align(
         with profile.timed("evaluation"):
             measure(alignment, inputs)
         with profile.timed("second_stage"):
-            alignment = alignment if vectors_only or fast else with_second_stage(alignment, inputs)
+            if not (vectors_only or fast):
+                alignment = with_second_stage(alignment, inputs, checkpoint=checkpoint)
         seconds = time.perf_counter() - begun
         with profile.timed("writing"):
             alignment.save(output, replace=force)

@@ -10,6 +10,7 @@ import click
 
 from bilex.cli import options
 from bilex.cli.explore_import import import_review
+from bilex.cli.explore_learn import relearn_run
 from bilex.errors import ExplorerError
 from bilex.io import standard
 from bilex.io.standard import STDOUT
@@ -62,6 +63,12 @@ class Evidence(NamedTuple):
     multiple=True,
     help="Add the decisions of another reviewer's file, and start no server. May be given several times.",
 )
+@click.option(
+    "--learn",
+    is_flag=True,
+    help="Let the second stage of RUN learn from the decisions, within seconds, and start no server.",
+)
+@click.option("--unlearn", is_flag=True, help="Take back what --learn, or the page, has taught it; start no server.")
 @click.option("--reviewer", default="", metavar="NAME", help="Your name; it is stored with each of your decisions.")
 @click.option(
     "--source-corpus",
@@ -89,6 +96,8 @@ def explore(
     export_to: Path | None,
     imported: Path | None,
     merged: tuple[Path, ...],
+    learn: bool,
+    unlearn: bool,
     reviewer: str,
     source_corpus: Path | None,
     target_corpus: Path | None,
@@ -105,7 +114,9 @@ def explore(
     Only this machine can open the page, unless --host says otherwise. Every decision is saved in the run folder at
     once. `bilex induce RUN` applies the decisions, and `bilex align --corrections RUN` trains on them. The file that
     --export writes can be used as `bilex align --train`. --merge changes nothing that was decided here: the page shows
-    where reviewers differ. A corpus is indexed once, in RUN/cache. Press Ctrl-C to stop the server.
+    where reviewers differ. --learn ranks the candidates by what the decisions teach: `bilex translate`, `induce` and
+    `evaluate` then use that, until --unlearn takes it back. A corpus is indexed once, in RUN/cache. Press Ctrl-C to
+    stop the server.
     """
     from bilex.run.folder import describe
 
@@ -121,6 +132,11 @@ def explore(
         return
     if merged:
         _merge(file, merged, as_json=as_json)
+        return
+    if learn and unlearn:
+        raise click.UsageError("--learn and --unlearn are opposites; give one of them")
+    if learn or unlearn:
+        relearn_run(run, file, back=unlearn, device=device, as_json=as_json)
         return
     evidence = Evidence(
         {"source": source_corpus, "target": target_corpus}, {"source": source_tags, "target": target_tags}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bilex.cli import options
 from bilex.cli.interruption import note_on_interruption, this_command
 from bilex.errors import AlignmentError
-from bilex.run.files import check_unfinished
+from bilex.run.files import FOLD_FILES, check_unfinished
 from bilex.run.provenance import INPUTS, begin, check_same, is_same, read
 from bilex.storage.disk import format_bytes, free_bytes, require_disk_space
 from bilex.storage.files import remove_folder, remove_stale_files
@@ -27,7 +27,7 @@ PEAK_FACTOR = 3
 
 def check_free(output: Path, partial: Path, *, resume: bool, force: bool) -> None:
     """Refuse a folder with a run, with an unfinished run, or in use by another process, before any work is done."""
-    check_unfinished(partial, (INPUTS, CHECKPOINT, LOCK_FILE))
+    check_unfinished(partial, (INPUTS, LOCK_FILE, *(path.name for path in _saved(partial))))
     if partial.is_dir():
         with exclusive_lock(partial / LOCK_FILE):
             pass
@@ -35,18 +35,28 @@ def check_free(output: Path, partial: Path, *, resume: bool, force: bool) -> Non
         _refuse_existing(output, None if resume else partial, force=force)
 
 
+def is_begun(partial: Path) -> bool:
+    """Whether there is something to continue from: a checkpoint of the training, or a fold of the second stage."""
+    return any(path.exists() for path in _saved(partial))
+
+
+def _saved(partial: Path) -> list[Path]:
+    """The checkpoint, which need not exist, and the finished folds."""
+    return [partial / CHECKPOINT, *sorted(partial.glob(FOLD_FILES))]
+
+
 def _refuse_existing(output: Path, partial: Path | None, *, force: bool) -> None:
     if output.exists():
         from bilex.run.folder import check_free
 
         check_free(output, replace=force)
-    if partial is not None and (partial / CHECKPOINT).exists():
+    if partial is not None and is_begun(partial):
         raise AlignmentError(f"{partial} is from a run that was interrupted; continue it with --resume, or remove it")
 
 
 def is_finished(output: Path, partial: Path, inputs: Inputs, *, force: bool) -> bool:
     """Whether this run exists already. A run of other inputs is refused, or replaced with `force`."""
-    if not output.exists() or (force and (partial / CHECKPOINT).exists()):
+    if not output.exists() or (force and is_begun(partial)):
         return False
     from bilex.run.folder import describe
 
@@ -81,7 +91,7 @@ def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, for
             _begin(partial, inputs)
             yield saved
         except BaseException:
-            if not (partial / CHECKPOINT).exists():
+            if not is_begun(partial):
                 remove_folder(partial)
             raise
         remove_folder(partial)
@@ -90,7 +100,7 @@ def checkpoint(partial: Path, output: Path, inputs: Inputs, *, resume: bool, for
 def _begin(partial: Path, inputs: Inputs) -> None:
     """Continue a run of the same inputs, or begin."""
     remove_stale_files(partial)
-    if (partial / CHECKPOINT).exists():
+    if is_begun(partial):
         check_same(inputs.describe(), read(partial / INPUTS, again="align"), partial)
         options.say(f"continuing from {partial}")
     else:
@@ -98,7 +108,7 @@ def _begin(partial: Path, inputs: Inputs) -> None:
 
 
 def _how_to_continue(partial: Path, checkpoint: Checkpoint) -> str:
-    if not (partial / CHECKPOINT).exists():
+    if not is_begun(partial):
         return "no checkpoint was saved"
     reached = {name.rpartition(".")[2]: value for name, value in (checkpoint.last or {}).items()}
     places = [f"{name} {reached[name]}" for name in ("round", "epoch") if name in reached]

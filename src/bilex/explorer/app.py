@@ -18,12 +18,12 @@ from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
 from bilex.explorer.decision_routes import decision_routes
 from bilex.explorer.evidence_routes import evidence_routes
-from bilex.explorer.explorer import Explorer, NotReadyError
 from bilex.explorer.export_routes import export_routes
 from bilex.explorer.guard import Guard
 from bilex.explorer.lexicon_routes import lexicon_routes
 from bilex.explorer.page import page, static_files
 from bilex.explorer.people_routes import people_routes
+from bilex.explorer.preparation import NotReadyError
 from bilex.explorer.review_views import tag_view
 from bilex.retrieval.sides import Side, other
 from bilex.run.decision import MAX_WORD_LENGTH
@@ -31,6 +31,7 @@ from bilex.run.decision import MAX_WORD_LENGTH
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from bilex.explorer.explorer import Explorer
     from bilex.explorer.search import Ranked
 
 Word = Annotated[str, Query(min_length=1, max_length=MAX_WORD_LENGTH)]

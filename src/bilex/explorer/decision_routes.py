@@ -1,4 +1,4 @@
-"""Routes of decisions: about a pair, about an entry, about many entries; undo."""
+"""Routes of decisions: about a pair, about an entry, about many entries; undo; learn from them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bilex.explorer import views
 from bilex.explorer.answer import JSONAnswer
-from bilex.explorer.explorer import NotReadyError
 from bilex.explorer.list_query import Page  # noqa: TC001 (FastAPI reads the type)
+from bilex.explorer.preparation import NotReadyError
 from bilex.explorer.review_views import shown_candidates
 from bilex.explorer.typed import translations
 from bilex.run.decision import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, MAX_WORD_LENGTH, Mark, Verdict
@@ -72,6 +72,12 @@ class AcceptRequest(ByReviewer):
     count: Annotated[int, Field(ge=1)]
 
 
+class LearnRequest(ByReviewer):
+    """Learn from the decisions, or take back what was learnt."""
+
+    back: bool = False
+
+
 def decision_routes(explorer: Explorer) -> APIRouter:
     """The routes for a run. They are plain functions, which run in threads, as access to the file may block."""
     router = APIRouter(prefix="/api")
@@ -103,6 +109,11 @@ def decision_routes(explorer: Explorer) -> APIRouter:
         words = {decision.source for decision in undone}
         pairs = [_pair_view(explorer, decision) for decision in reversed(undone)] if len(words) == 1 else []
         return _answered(explorer, undone[-1].source if undone else None, words=len(words), pairs=pairs)
+
+    @router.post("/learn")
+    def learn(request: LearnRequest) -> JSONAnswer:
+        (explorer.learning.take_back if request.back else explorer.learning.start)()
+        return JSONAnswer({"learning": explorer.learning.status()})
 
     return router
 

@@ -28,6 +28,8 @@ Hidden = Literal["nonwords", "names", "given"]
 Doubt = Literal["low_margin", "one_sided", "hub"]
 LOW_MARGIN_SHARE = 0.1
 """This share of the margins, the smallest ones, count as low."""
+SHOWN = 5
+"""Candidates shown with an entry; given translations are shown even if they are more."""
 HUB_SIZE = 5
 """A target that is the best translation of at least this many source words is a hub."""
 
@@ -167,17 +169,20 @@ class Entries:
 
     @cached_property
     def usefulness(self) -> NDArray[np.float64]:
-        """How useful a decision is: u / log₂(1 + rank), with u the uncertainty of the entry; 0 for given entries.
+        """How useful a decision is: u / log₂(1 + rank), with u the probability of a correction; 0 for given entries.
 
-        u = 1 − confidence, or, where the confidence is not known, the share of found entries with a larger margin.
+        u = (1 − p₁) (1 − Π (1 − pⱼ)) over the other candidates j that are shown: the first one is wrong, and another is
+        right. Where the confidences p are not known, u is the share of found entries with a larger margin.
         """
         found = np.flatnonzero(~self.is_given)
         by_margin = np.zeros(len(self))
         by_margin[found[np.argsort(-self.margin[found], kind="stable")]] = (np.arange(len(found)) + 1) / max(
             1, len(found)
         )
-        uncertain = np.where(np.isnan(self.confidence), by_margin, 1 - self.confidence)
-        useful: NDArray[np.float64] = uncertain / np.log2(np.arange(len(self)) + 2.0)
+        wrong = 1 - self.found_confidence[:, :SHOWN].astype(np.float64)
+        corrected = np.where(self.is_given, 0.0, wrong[:, 0] * (1 - wrong[:, 1:].prod(1)))
+        useful: NDArray[np.float64] = np.where(np.isnan(corrected), by_margin, corrected)
+        useful /= np.log2(np.arange(len(self)) + 2.0)
         return useful
 
     def hubs(self, n: int) -> list[dict[str, Any]]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
 from bilex.entry import Entry
 from bilex.explorer.batches import Batches
 from bilex.explorer.entries import Entries
-from bilex.explorer.preparation import Preparation
+from bilex.explorer.learning import Learning
+from bilex.explorer.preparation import NotReadyError, Preparation
 from bilex.explorer.review import Review
 from bilex.explorer.search import Query, Ranked, Search, Wanted
 from bilex.explorer.translations_cache import Best, Induced, N
@@ -39,8 +40,16 @@ if TYPE_CHECKING:
 DIRECTION: dict[Side, Direction] = {"source": "forward", "target": "backward"}
 
 
-class NotReadyError(Exception):
-    """The requested data are still being prepared."""
+class Lexicon(NamedTuple):
+    """The induced lexicon, and what has been decided about it."""
+
+    entries: Entries
+    review: Review
+
+    def warm_up(self) -> None:
+        """Compute the columns of the review list, and take over the decisions."""
+        self.entries.warm_up()
+        self.review.with_status("open")
 
 
 class Explorer:
@@ -61,23 +70,24 @@ class Explorer:
         self.index = alignment.index(self.retrieval)
         self.search = Search(self.index, self.retrieval)
         self.words: dict[Side, WordIndex] = {side: WordIndex(self.table(side).words) for side in SIDES}
-        has_stage = alignment.reranker is not None and self.retrieval == RETRIEVAL
-        self.induced = Induced(
-            self.index,
-            self.retrieval,
-            alignment.folder,
-            partial(alignment.stage, self.retrieval) if has_stage else None,
-        )
+        self.induced = self.induced_by(alignment)
         self.preparation = Preparation(self.induced, self._warm_up)
+        self.learning = Learning(self)
         self._batches: Batches[Wanted, Query, Ranked] = Batches(self.search)
 
     def close(self) -> None:
         """Stop the threads and close the files."""
         self.preparation.stop()
+        self.learning.stop()
         self._batches.close()
         self.corrections.close()
         for corpus in self.corpora.values():
             corpus.close()
+
+    @property
+    def ranks(self) -> bool:
+        """Whether there is a second stage for this retrieval."""
+        return self.alignment.reranker is not None and self.retrieval == RETRIEVAL
 
     def table(self, side: Side) -> EmbeddingTable:
         """The words and vectors of one language."""
@@ -156,24 +166,45 @@ class Explorer:
         scores = self.index.scores(torch.full_like(rows, row), rows, DIRECTION[side])
         return self.search.known(DIRECTION[side], row, rows, scores)
 
-    @cached_property
+    @property
     def entries(self) -> Entries:
         """The lexicon: the translations of the dictionary, and induced ones for all other words."""
-        best, ranked = self.induced.best, self.induced.ranked
+        return self._lexicon.entries
+
+    @property
+    def review(self) -> Review:
+        """What has been decided about each entry."""
+        return self._lexicon.review
+
+    @cached_property
+    def _lexicon(self) -> Lexicon:
         if not self.induced.ready:
             raise NotReadyError("The lexicon is still being induced")
+        return self._made(self.induced)
+
+    def show(self, alignment: Alignment, induced: Induced) -> None:
+        """Put another lexicon in the place of the one that is shown."""
+        lexicon = self._made(induced)
+        lexicon.warm_up()
+        self.alignment, self.induced, self._lexicon = alignment, induced, lexicon
+
+    def induced_by(self, alignment: Alignment) -> Induced:
+        """The translations by an alignment that differs from this one in its second stage only."""
+        reranker = alignment.reranker if self.ranks else None
+        stage = partial(alignment.stage, self.retrieval)
+        return Induced(self.index, self.retrieval, alignment.folder, reranker, stage)
+
+    def _made(self, induced: Induced) -> Lexicon:
         given: dict[int, list[Entry]] = {}
         for entry in scored(self.alignment, given_entries(self.alignment), retrieval=self.retrieval):
             if entry.source in self.table("source"):
                 given.setdefault(self.table("source").index[entry.source], []).append(entry)
+        best, ranked = induced.best, induced.ranked
         forward = best["forward"] if ranked is None else Best(ranked.rows, ranked.scores)
         confidence = None if ranked is None else ranked.confidences.numpy()
-        return Entries(forward, best["backward"], self.words["source"], self.words["target"], given, confidence)
-
-    @cached_property
-    def review(self) -> Review:
-        """What has been decided about each entry."""
-        return Review(self.corrections, self.table("source").index, self.translations)
+        entries = Entries(forward, best["backward"], self.words["source"], self.words["target"], given, confidence)
+        translations = partial(self._translations, entries)
+        return Lexicon(entries, Review(self.corrections, self.table("source").index, translations))
 
     @cached_property
     def parts(self) -> list[str]:
@@ -187,8 +218,11 @@ class Explorer:
 
     def translations(self, row: int) -> list[str]:
         """The translations of a source word in the lexicon: all of the dictionary, or the best one found."""
-        given = self.entries.given.get(row)
-        return [e.target for e in given] if given else [self.table("target").words[int(self.entries.target[row])]]
+        return self._translations(self.entries, row)
+
+    def _translations(self, entries: Entries, row: int) -> list[str]:
+        given = entries.given.get(row)
+        return [e.target for e in given] if given else [self.table("target").words[int(entries.target[row])]]
 
     def lexicon(self) -> list[Entry]:
         """Every source word with the decided translations, else those of the dictionary, else the best one found."""
@@ -201,8 +235,7 @@ class Explorer:
 
     def _warm_up(self) -> None:
         """Compute the columns of the review list, and take over the decisions."""
-        self.entries.warm_up()
-        self.review.with_status("open")
+        self._lexicon.warm_up()
 
     def _submit(self, wanted: Wanted, query: Query) -> Future[Ranked]:
         if not self.search.ready(wanted.side):

@@ -26,6 +26,7 @@ NAMES = (
     "download.js",
     "completion.js",
     "home.js",
+    "learning.js",
     "lexicon.js",
     "filters.js",
     "row.js",

@@ -1,4 +1,4 @@
-"""Slow computations, done once in a background thread while the page can already be used."""
+"""Slow computations in a background thread, while the page can already be used."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
+from bilex.errors import BilexError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from bilex.explorer.translations_cache import Induced
     from bilex.search.blocks import Progress
@@ -17,28 +19,29 @@ if TYPE_CHECKING:
 NICENESS = 10
 
 
+class NotReadyError(Exception):
+    """The requested data are still being prepared."""
+
+
 class StoppedError(Exception):
     """The server stopped before the preparation was finished."""
 
 
-class Preparation:
-    """The CSLS penalty r of all words, then the translations of all words. Each step can be used when it is done.
+class Background:
+    """Slow steps, done one after the other in a thread, with their progress. They call it often: it may stop them."""
 
-    warm_up: computes what the review list needs at the end, so that no key has to wait for it.
-    """
-
-    def __init__(self, induced: Induced, warm_up: Callable[[], object] = lambda: None) -> None:
-        index = induced.index
-        self._steps: dict[str, Callable[[Progress], Any]] = {
-            "neighbourhoods of all words": lambda progress: index.prepare(progress=progress),
-            "translations of all words": self._translate,
-        }
-        self._induced, self._warm_up = induced, warm_up
+    def __init__(self, steps: Mapping[str, Callable[[Progress], Any]], name: str) -> None:
+        self._steps = steps
         self._finished = 0
         self._current = ("", 0, 1)
         self._stop = threading.Event()
         self.error: str | None = None
-        self._thread = threading.Thread(target=self._run, name="bilex-preparation", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread has begun and has not ended."""
+        return self._thread.is_alive()
 
     def start(self) -> None:
         """Start the thread."""
@@ -74,17 +77,35 @@ class Preparation:
                 self._finished, self._current = self._finished + 1, (label, 0, 1)
         except StoppedError:
             pass
+        except BilexError as error:
+            self.error = str(error)
         except Exception as error:  # nothing can catch it in this thread; the page shows it
             self.error = f"{type(error).__name__}: {error}"
-
-    def _translate(self, progress: Progress) -> None:
-        self._induced.find(progress)
-        self._warm_up()
 
     def _report(self, label: str, done: int, total: int) -> None:
         if self._stop.is_set():
             raise StoppedError
         self._current = (label, done, total)
+
+
+class Preparation(Background):
+    """The CSLS penalty r of all words, then the translations of all words. Each step can be used when it is done.
+
+    warm_up: computes what the review list needs at the end, so that no key has to wait for it.
+    """
+
+    def __init__(self, induced: Induced, warm_up: Callable[[], object] = lambda: None) -> None:
+        index = induced.index
+
+        def translate(progress: Progress) -> None:
+            induced.find(progress)
+            warm_up()
+
+        steps: dict[str, Callable[[Progress], Any]] = {
+            "neighbourhoods of all words": lambda progress: index.prepare(progress=progress),
+            "translations of all words": translate,
+        }
+        super().__init__(steps, "bilex-preparation")
 
 
 def _lower_priority() -> None:

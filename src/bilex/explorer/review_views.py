@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bilex.explorer.entries import Filter
+from bilex.explorer.entries import SHOWN, Filter
 from bilex.explorer.views import decision_view, rounded
 from bilex.retrieval.sides import SIDES
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from bilex.explorer.review import State
     from bilex.retrieval.sides import Side
 
-CANDIDATES = 5
-"""Candidates shown with an entry; given translations are shown even if they are more."""
 USEFUL = 8
 
 
@@ -63,7 +61,7 @@ def _candidates(explorer: Explorer, row: int) -> list[dict[str, Any]]:
     known = {entry.target for entry in given}
     figures = entries.found_scores[row].tolist(), entries.found_confidence[row].tolist()
     for column, score, confidence in zip(entries.found[row].tolist(), *figures, strict=True):
-        if len(listed) >= CANDIDATES:
+        if len(listed) >= SHOWN:
             break
         if words[column] not in known:
             listed.append(_candidate(explorer, words[column], score, confidence))
@@ -112,6 +110,7 @@ def home_view(explorer: Explorer) -> dict[str, Any]:
         "dictionary": len(alignment.given),
         "held_out": alignment.provenance.get("held_out"),
         **about_view(explorer),
+        "learning": {**explorer.learning.status(), "decided": sum(explorer.corrections.counts().values())},
         "expected": _expected_precision(entries.confidence[~entries.is_given]),
         "review": {
             origin: _progress(explorer, entries.is_given == (origin == "given")) for origin in ("found", "given")

@@ -37,6 +37,7 @@ def run_view(explorer: Explorer) -> dict[str, Any]:
             "lexicon": explorer.induced.ready,
         },
         "decided": decided_view(explorer),
+        "learning": explorer.learning.status(),
         "reviewer": explorer.corrections.reviewer,
     }
 

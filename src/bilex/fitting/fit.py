@@ -24,6 +24,7 @@ from bilex.normalize import Normalizer
 from bilex.run.decisions import Decisions
 from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable
+from bilex.training.checkpoint import NO_CHECKPOINT
 from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def align(
     for message in inputs.doubts():
         warnings.warn(message, stacklevel=2)
     alignment = fit(inputs, device=device, trace=trace, checkpoint=checkpoint, measured=measured)
-    return alignment if vectors_only or fast else with_second_stage(alignment, inputs)
+    return alignment if vectors_only or fast else with_second_stage(alignment, inputs, checkpoint=checkpoint)
 
 
 _PARAMETERS = tuple(inspect.signature(align).parameters)[:-1]
@@ -162,9 +163,9 @@ def fit(
     return alignment
 
 
-def with_second_stage(alignment: Alignment, inputs: Inputs) -> Alignment:
+def with_second_stage(alignment: Alignment, inputs: Inputs, *, checkpoint: Checkpoint | None = None) -> Alignment:
     """The alignment with a second stage, if its dictionary is large enough and it helps; else as it is."""
-    reranker = fit_second_stage(alignment, inputs)
+    reranker = fit_second_stage(alignment, inputs, checkpoint=checkpoint or NO_CHECKPOINT)
     return alignment if reranker is None else alignment.reranked(reranker)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import torch
 
 from bilex.errors import BilexError
+from bilex.fitting.saved_folds import FoldFiles
 from bilex.normalize import unit
 from bilex.rerank.learning import SecondStage
 from bilex.retrieval.sides import Sides
 from bilex.run.second_stage import evidence
+from bilex.training.checkpoint import NO_CHECKPOINT
 from bilex.training.trace import Trace
 
 if TYPE_CHECKING:
@@ -21,13 +24,21 @@ if TYPE_CHECKING:
     from bilex.alignment import Alignment
     from bilex.fitting.inputs import Inputs
     from bilex.rerank.reranker import Reranker
+    from bilex.training.checkpoint import Checkpoint
 
 
-def fit_second_stage(alignment: Alignment, inputs: Inputs, settings: SecondStage | None = None) -> Reranker | None:
+def fit_second_stage(
+    alignment: Alignment,
+    inputs: Inputs,
+    settings: SecondStage | None = None,
+    *,
+    checkpoint: Checkpoint = NO_CHECKPOINT,
+) -> Reranker | None:
     """Learn to rank the candidates; None if there are too few words, or if the vectors alone are as good.
 
-    The folds are mapped by a light form of the method.
+    The folds are mapped by a light form of the method. Finished folds are saved beside the checkpoint.
     """
+    settings = settings or SecondStage()
     x, z = alignment.normalized("source"), alignment.normalized("target")
     light = inputs.method.light()
 
@@ -42,7 +53,11 @@ def fit_second_stage(alignment: Alignment, inputs: Inputs, settings: SecondStage
         )
         return Sides(unit(mapping.source(x)), unit(mapping.target(z)))
 
+    known, saved = evidence(alignment), None
+    if checkpoint.folder is not None:
+        about = {"stage": asdict(settings), "light": light.describe(), "rng_seed": inputs.rng_seed}
+        saved = FoldFiles(checkpoint.folder, known, {**about, "method": light.name})
     try:
-        return (settings or SecondStage()).fit(fit, evidence(alignment), rng_seed=inputs.rng_seed)
+        return settings.fit(fit, known, rng_seed=inputs.rng_seed, saved=saved)
     except (BilexError, torch.linalg.LinAlgError):  # type: ignore[attr-defined]
         return None  # a fold has too few pairs for the method

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -23,11 +23,25 @@ if TYPE_CHECKING:
     from bilex.retrieval.sides import Sides
 
 
+ARRAYS = ("sources", "targets", "features", "csls", "gold", "total")
+"""The arrays of `Lists`."""
+
+
 class Fit(Protocol):
     """Fits a mapping to some pairs (p, 2), and maps both tables: unit rows in one space."""
 
     def __call__(self, pairs: NDArray[np.int64]) -> Sides[Tensor]:
         """Both mapped tables."""
+
+
+class SavedFolds(Protocol):
+    """The lists of folds that are finished, so that an interrupted cross-fitting can be resumed."""
+
+    def load(self, fold: int) -> Lists | None:
+        """Those of a fold; None if it is not finished."""
+
+    def save(self, fold: int, lists: Lists) -> None:
+        """Keep those of a finished fold."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,8 +52,10 @@ class Lists:
     """Of the columns: (f,)."""
     sources: NDArray[np.int64]
     """(q,)."""
+    targets: NDArray[np.int64]
+    """(q, c)."""
     features: NDArray[np.float64]
-    """(q, c, f)."""
+    """In single precision, as a run stores them: (q, c, f)."""
     csls: NDArray[np.float64]
     """(q, c), best first."""
     gold: NDArray[np.bool_]
@@ -51,24 +67,41 @@ class Lists:
     def of(cls, candidates: Candidates, features: Features, pairs: NDArray[np.int64]) -> Lists:
         """pairs: (p, 2), the right ones of all words."""
         names, columns = features.stacked(candidates)
-        width = 1 + max(int(pairs[:, 1].max()), int(candidates.targets.max()))
-        keys = candidates.sources[:, None] * width + candidates.targets
+        sources, targets = candidates.sources, candidates.targets
         return cls(
             names=names,
-            sources=candidates.sources,
-            features=columns,
+            sources=sources,
+            targets=targets,
+            features=columns.astype(np.float32).astype(np.float64),
             csls=candidates.scores,
-            gold=np.isin(keys, pairs[:, 0] * width + pairs[:, 1]),
-            total=np.bincount(pairs[:, 0], minlength=int(candidates.sources.max()) + 1)[candidates.sources],
+            gold=_is_pair(sources, targets, pairs),
+            total=_number_of_pairs(sources, pairs),
         )
+
+    def judged_by(self, pairs: NDArray[np.int64]) -> Lists:
+        """The same lists if other pairs (p, 2) are right."""
+        gold = _is_pair(self.sources, self.targets, pairs)
+        return replace(self, gold=gold, total=_number_of_pairs(self.sources, pairs))
 
     @classmethod
     def joined(cls, parts: Iterable[Lists]) -> Lists:
         """Several lists as one."""
         parts = list(parts)
-        arrays = ("sources", "features", "csls", "gold", "total")
-        joined = {array: np.concatenate([getattr(part, array) for part in parts]) for array in arrays}
+        joined = {array: np.concatenate([getattr(part, array) for part in parts]) for array in ARRAYS}
         return cls(names=parts[0].names, **joined)
+
+
+def _is_pair(sources: NDArray[np.int64], targets: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which candidates are right: (q, c).  sources: (q,); targets: (q, c); pairs: (p, 2)."""
+    width = 1 + max(int(pairs[:, 1].max(initial=0)), int(targets.max(initial=0)))
+    found: NDArray[np.bool_] = np.isin(sources[:, None] * width + targets, pairs[:, 0] * width + pairs[:, 1])
+    return found
+
+
+def _number_of_pairs(sources: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(q,)."""
+    counts: NDArray[np.int64] = np.bincount(pairs[:, 0], minlength=int(sources.max(initial=0)) + 1)[sources]
+    return counts
 
 
 def fold_numbers(words: Sequence[str], folds: int, rng_seed: int) -> NDArray[np.int64]:
@@ -88,16 +121,22 @@ def cross_fit(
     candidates: int,
     retrieval: Retrieval,
     rng_seed: int,
+    saved: SavedFolds | None = None,
 ) -> list[Lists]:
     """The lists of each fold of the source words, with a mapping and signals that have learnt from the other folds."""
     words, pairs, sources = evidence.words, evidence.pairs, evidence.sources
     numbers = fold_numbers([words.source[i] for i in sources], folds, rng_seed)
     found = []
     for fold in range(folds):
-        held_out = sources[numbers == fold]
-        rest = pairs[~np.isin(pairs[:, 0], held_out)]
-        rows = fit(rest)
-        lists = find_candidates(retrieval.index(*rows), held_out, candidates)
-        features = Features.fit(signals, Evidence(words=words, rows=rows, pairs=rest))
-        found.append(Lists.of(lists, features, pairs))
+        lists = None if saved is None else saved.load(fold)
+        if lists is None:
+            held_out = sources[numbers == fold]
+            rest = pairs[~np.isin(pairs[:, 0], held_out)]
+            rows = fit(rest)
+            best = find_candidates(retrieval.index(*rows), held_out, candidates)
+            features = Features.fit(signals, Evidence(words=words, rows=rows, pairs=rest))
+            lists = Lists.of(best, features, pairs)
+            if saved is not None:
+                saved.save(fold, lists)
+        found.append(lists)
     return found

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bilex.rerank.cross_fitting import Fit
+    from bilex.rerank.cross_fitting import Fit, SavedFolds
     from bilex.rerank.evidence import Evidence
 
 
@@ -40,10 +40,10 @@ class SecondStage:
     min_gain: float = 2.0
     """The gain in P@1 on held-out words, in standard errors, below which there is no second stage."""
 
-    def fit(self, fit: Fit, evidence: Evidence, *, rng_seed: int) -> Reranker | None:
+    def fit(self, fit: Fit, evidence: Evidence, *, rng_seed: int, saved: SavedFolds | None = None) -> Reranker | None:
         """Learn from the train pairs; None if there are too few, or if the vectors alone are as good.
 
-        fit: fits a mapping to some of the pairs; evidence: that of the mapping of all pairs.
+        fit: fits a mapping to some of the pairs; evidence: that of the mapping of all pairs; saved: finished folds.
         """
         if len(evidence.sources) < self.min_words:
             return None
@@ -57,27 +57,41 @@ class SecondStage:
             candidates=self.candidates,
             retrieval=RETRIEVAL,
             rng_seed=rng_seed,
+            saved=saved,
         )
         reranker = self.learn(names, lists, {name: reason for name, reason in reasons.items() if reason})
         return reranker if reranker.summary.gain > self.min_gain * reranker.summary.standard_error else None
 
-    def learn(self, signals: tuple[str, ...], lists: Sequence[Lists], left_out: dict[str, str]) -> Reranker:
-        """From the lists of each fold. The calibration learns from scores of words that the ranker has not seen."""
-        together = Lists.joined(lists)
+    def learn(
+        self,
+        signals: tuple[str, ...],
+        lists: Sequence[Lists],
+        left_out: dict[str, str],
+        decided: Lists | None = None,
+    ) -> Reranker:
+        """From the lists of each fold. The calibration learns from scores of words that the ranker has not seen.
+
+        decided: words that people have decided about. They are a fold of their own, which the summary leaves out, since
+        people choose what they decide about.
+        """
+        folds = [*lists, *([] if decided is None else [decided])]
+        together = Lists.joined(folds)
         scores = np.concatenate(
             [
-                self._ranker(Lists.joined([*lists[:fold], *lists[fold + 1 :]])).scores(held_out.features)
-                for fold, held_out in enumerate(lists)
+                self._ranker(Lists.joined([*folds[:fold], *folds[fold + 1 :]])).scores(held_out.features)
+                for fold, held_out in enumerate(folds)
             ]
         )
         calibration = Calibration.fit(scores, together.csls, together.sources, together.gold)
-        held_out = np.concatenate([self._held_out(lists, fold, scores) for fold in range(len(lists))])
+        held_out = np.concatenate([self._held_out(folds, fold, scores) for fold in range(len(lists))])
+        own = Lists.joined(lists)
         return Reranker(
             signals=signals,
             candidates=self.candidates,
             ranker=self._ranker(together),
             calibration=calibration,
-            summary=Summary.of(scores, held_out, together.gold, together.total, left_out),
+            summary=Summary.of(scores[: len(own.sources)], held_out, own.gold, own.total, left_out),
+            lists=tuple(lists),
         )
 
     def _ranker(self, lists: Lists) -> LinearRanker:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from bilex.rerank.calibration import Calibration
     from bilex.rerank.candidates import Candidates
+    from bilex.rerank.cross_fitting import Lists
     from bilex.rerank.evidence import Evidence
     from bilex.rerank.ranker import LinearRanker
     from bilex.rerank.summary import Summary
@@ -42,6 +43,18 @@ class Ranked(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Decided:
+    """Decisions that a second stage was learnt from, besides the dictionary."""
+
+    words: int
+    """Source words that were decided about."""
+    pairs: NDArray[np.int64]
+    """The pairs of the dictionary with the right ones, without the refused ones: (p, 2). Signals are fitted to them."""
+    before: Reranker
+    """The stage that was learnt from the dictionary alone."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Reranker:
     """Which signals are used, the weights of their columns, and the calibration."""
 
@@ -52,6 +65,15 @@ class Reranker:
     calibration: Calibration
     summary: Summary
     """How well it ranks words that were held out."""
+    lists: tuple[Lists, ...] = ()
+    """What it was learnt from, fold by fold; empty if that is not known."""
+    decided: Decided | None = None
+    """What people have decided, if it was learnt from that too."""
+
+    @property
+    def original(self) -> Reranker:
+        """The stage that was learnt from the dictionary alone."""
+        return self if self.decided is None else self.decided.before
 
     def bind(self, evidence: Evidence) -> BoundReranker:
         """Ready to rank: the signals fitted to one mapping and its pairs."""

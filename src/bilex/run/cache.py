@@ -32,7 +32,7 @@ class Cache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / CACHE
-        self._run = _identity(folder / DESCRIPTION)
+        self._run = identity(folder / DESCRIPTION)
 
     def read(self, name: str, forms: Forms, sizes: dict[str, int]) -> dict[str, Tensor] | None:
         """The arrays of a file, on the CPU; None if they are not of this run, or do not have these forms."""
@@ -56,7 +56,7 @@ class Cache:
         return self._folder / f"{name}.safetensors"
 
 
-def _identity(description: Path) -> str:
+def identity(description: Path) -> str:
     """Identity of a run: the hash of its alignment.json, which has the hashes of all its files."""
     with contextlib.suppress(OSError):
         require_regular_file(description)

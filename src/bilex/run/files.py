@@ -22,18 +22,22 @@ if TYPE_CHECKING:
 DESCRIPTION, MAPPING, TRACE = "alignment.json", "mapping.safetensors", "trace.jsonl"
 TABLES = ("source.safetensors", "target.safetensors")
 TRAIN, DEV = "train.tsv", "dev.tsv"
-RERANKER = "reranker.safetensors"
+RERANKER, LISTS = "reranker.safetensors", "cross-fitted.safetensors"
 ALWAYS = (MAPPING, *TABLES, TRACE)
-SAVED = (*ALWAYS, TRAIN, DEV, RERANKER)
+SAVED = (*ALWAYS, TRAIN, DEV, RERANKER, LISTS)
 """The files that alignment.json describes; dictionaries and the second stage are optional."""
 CACHE, CORRECTIONS = "cache", "corrections.sqlite"
+RELEARNT = "reranker-with-decisions.safetensors"
+"""The second stage that was learnt from decisions too. It takes the place of the saved one until it is removed."""
+FOLD_FILES = "fold-*.safetensors"
+"""In RUN.partial: the finished folds of a second stage."""
 _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 AGAIN = "put back the one that the run was saved with, or align again"
 
 
 def check_places(folder: Path) -> None:
     """Refuse a run folder in which a name is not a regular file, or leads out of the folder."""
-    names = (DESCRIPTION, *SAVED, *(f"{CORRECTIONS}{suffix}" for suffix in _SQLITE_SUFFIXES))
+    names = (DESCRIPTION, *SAVED, RELEARNT, *(f"{CORRECTIONS}{suffix}" for suffix in _SQLITE_SUFFIXES))
     check_inside(folder, (folder / name for name in names))
     cache = folder / CACHE
     check_inside(folder, [cache], kind="a folder")

@@ -2,12 +2,14 @@
 
 alignment.json        what was aligned, with which settings, versions and file hashes
 mapping.safetensors   the mapping and the fitted normalization
-reranker.safetensors  the second stage, if there is one
+reranker.safetensors  the second stage, if there is one, and in cross-fitted.safetensors what it was learnt from
 source.safetensors    the tables, not normalized; memory-mapped when opened
 target.safetensors
 train.tsv, dev.tsv    the dictionaries after the split, if there were any
 trace.jsonl           one record per epoch or round
 cache/                penalties of retrieval, computed at first use; can be deleted at any time
+corrections.sqlite    decisions of people, and in reranker-with-decisions.safetensors the second stage that learnt from
+                      them too, which can be deleted at any time
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from bilex.lexicon import Lexicon
 from bilex.linalg.device import choose_device
 from bilex.mapping import LinearMapping, mapping_from_arrays
 from bilex.normalize import Normalizer
-from bilex.retrieval.sides import SIDES
+from bilex.retrieval.sides import SIDES, Sides
 from bilex.run import reranker_file
 from bilex.run.files import AGAIN, DESCRIPTION, DEV, MAPPING, TRACE, TRAIN, check_files, check_places, describe_files
 from bilex.run.form import FORMAT, Description
@@ -96,6 +98,8 @@ def save(alignment: Alignment, path: str | PathLike[str], *, replace: bool = Fal
             alignment.trace.write(folder / TRACE)
             text = to_json({**description, "files": describe_files(folder)}, indent=2)
             (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
+            if alignment.reranker is not None and alignment.reranker.decided is not None:
+                reranker_file.write_relearnt(alignment.reranker, folder)
     except (OSError, SafetensorError, TableError) as error:
         system = error if isinstance(error, OSError) else error.__cause__
         reason = describe_os_error(system) if isinstance(system, OSError) else error
@@ -130,7 +134,9 @@ def load(path: str | PathLike[str], *, device: str | None = None) -> Alignment:
             provenance={name: value for name, value in description.items() if name not in _NOT_PROVENANCE},
             device=place,
             folder=path,
-            reranker=reranker_file.read(description.get("second_stage"), path),
+            reranker=reranker_file.read(
+                description.get("second_stage"), path, Sides(*(len(table) for table in (source, target)))
+            ),
         )
     except OSError as error:
         raise AlignmentError(f"{error.filename or path}: cannot be read: {error_text(error)}; {AGAIN}") from error

@@ -106,6 +106,12 @@ class SecondStage(TypedDict):
     held_out: Summary
 
 
+class Relearnt(SecondStage):
+    """A second stage that was learnt from decisions too: the number of source words that were decided about."""
+
+    words: Positive
+
+
 class Description(TypedDict):
     """alignment.json. Runs of earlier versions have no `files` and no `second_stage`."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bilex.errors import AlignmentError
-from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, SAVED
+from bilex.run.files import CACHE, CORRECTIONS, DESCRIPTION, RELEARNT, SAVED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-BILEX_FILES = {DESCRIPTION, *SAVED, CACHE, CORRECTIONS, "report.html"}
+BILEX_FILES = {DESCRIPTION, *SAVED, CACHE, CORRECTIONS, RELEARNT, "report.html"}
 """The names that bilex writes into a run folder."""
 
 

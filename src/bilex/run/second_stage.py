@@ -11,6 +11,7 @@ import torch
 from bilex.entry import Entry
 from bilex.evaluation.calibration import calibration_error
 from bilex.evaluation.precision import figures, gold_matrix
+from bilex.lexicon import Lexicon
 from bilex.rerank.evidence import Evidence
 from bilex.retrieval.sides import Sides
 from bilex.run.given import given_pairs
@@ -19,9 +20,11 @@ from bilex.training.negatives import is_gold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from bilex.alignment import Alignment
     from bilex.evaluation.precision import Evaluation
-    from bilex.lexicon import Lexicon, LexiconIndex
+    from bilex.lexicon import LexiconIndex
     from bilex.rerank.reranker import BoundReranker, Ranked
     from bilex.retrieval import Index
 
@@ -37,10 +40,24 @@ def known_pairs(alignment: Alignment) -> Lexicon:
 
 def evidence(alignment: Alignment) -> Evidence:
     """What the signals of an alignment are computed from."""
-    fold_case = alignment.provenance["inputs"].get("fold_case", False)
-    found = known_pairs(alignment).index(alignment.source, alignment.target, fold_case=fold_case)
     words: Sides[Sequence[str]] = Sides(alignment.source.words, alignment.target.words)
-    return Evidence(words=words, rows=Sides(alignment.source_rows, alignment.target_rows), pairs=found.sorted_pairs)
+    decided = None if alignment.reranker is None else alignment.reranker.decided
+    pairs = _known_rows(alignment) if decided is None else decided.pairs
+    return Evidence(words=words, rows=Sides(alignment.source_rows, alignment.target_rows), pairs=pairs)
+
+
+def decided_pairs(alignment: Alignment) -> Lexicon:
+    """The pairs that a second stage was learnt from, if it has learnt from decisions of people; else none."""
+    decided = None if alignment.reranker is None else alignment.reranker.decided
+    source, target = alignment.source.words, alignment.target.words
+    pairs = [] if decided is None else decided.pairs.tolist()
+    return Lexicon.from_pairs((source[i], target[j]) for i, j in pairs)
+
+
+def _known_rows(alignment: Alignment) -> NDArray[np.int64]:
+    """The pairs of the dictionary as rows of the tables: (p, 2)."""
+    fold_case = alignment.provenance["inputs"].get("fold_case", False)
+    return known_pairs(alignment).index(alignment.source, alignment.target, fold_case=fold_case).sorted_pairs
 
 
 def entries(

@@ -61,16 +61,16 @@ class Checkpoint:
     def __init__(self, folder: Path | None = None, *, warn: Callable[[str], None] = warnings.warn) -> None:
         self.last: Record | None = None
         """The values of the last state that was saved or loaded."""
-        self._folder = folder
+        self.folder = folder
         self._warn, self._warned = warn, False
 
     def save(self, trace: Trace, arrays: dict[str, Tensor], **values: Value) -> None:
         """Replace the saved state atomically. The records of the trace are saved with it."""
-        if self._folder is None:
+        if self.folder is None:
             return
         notes = {"format": FORMAT, "values": to_json(values), "records": to_json(trace.records)}
         try:
-            write_arrays(self._folder / CHECKPOINT, arrays, notes)
+            write_arrays(self.folder / CHECKPOINT, arrays, notes)
         except OSError as error:
             if not self._warned:
                 self._warn(
@@ -83,10 +83,10 @@ class Checkpoint:
 
     def load(self, trace: Trace) -> State | None:
         """The saved state, if there is one; its records are restored in the trace."""
-        if self._folder is None or not (path := self._folder / CHECKPOINT).exists():
+        if self.folder is None or not (path := self.folder / CHECKPOINT).exists():
             return None
         try:
-            check_inside(self._folder, [path])
+            check_inside(self.folder, [path])
             arrays, notes = read_arrays(path)
             if notes.get("format") != FORMAT:
                 raise ValueError("it was saved by another version of bilex, which this one cannot continue")
@@ -95,7 +95,7 @@ class Checkpoint:
             check_type(values, Record)
         except (AlignmentError, OSError, ValueError, KeyError) as error:
             raise CheckpointError(
-                f"{path}: cannot be read: {error_text(error)}; remove {self._folder} and align again"
+                f"{path}: cannot be read: {error_text(error)}; remove {self.folder} and align again"
             ) from error
         trace.records[:], self.last = records, values
         return State(arrays, dict(values), path)

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { onDecision } from "./decisions.js";
 import { count, h, number, roving } from "./dom.js";
 import { settle } from "./keys.js";
+import { learningPart } from "./learning.js";
 import { entryTable, updateRows } from "./row.js";
 import { lastList, reviewer, storeReviewer } from "./session.js";
 
@@ -20,10 +21,10 @@ export async function homeView(main, signal) {
     main.replaceChildren(h("h1", { tabindex: -1 }, `${names.source} → ${names.target}`),
       h("div", { class: "home" },
         h("section", { "aria-labelledby": "what" }, h("h2", { id: "what" }, "This lexicon"), facts(about)),
-        h("section", { "aria-labelledby": "far" }, h("h2", { id: "far" }, "The review"), progress("found by the vectors", review.found), progress("of your dictionary", review.given), person(),
+        h("section", { "aria-labelledby": "far" }, h("h2", { id: "far" }, "The review"), progress("found by the vectors", review.found), progress("of your dictionary", review.given), person(), learningPart(about.learning, draw, signal),
           h("p", {}, h("a", { class: "button primary", href: lastList() ?? "#/lexicon?status=open", id: "go-on" }, review.found.decided + review.given.decided ? "Go on reviewing" : "Begin the review")))),
       h("section", { "aria-labelledby": "next" }, h("h2", { id: "next" }, "Most useful next"),
-        h("p", { class: "soft" }, "Open entries that are frequent and uncertain: a decision about them changes the lexicon most."), useful.length ? h("div", { class: "list" }, table) : h("p", {}, "Nothing is open.")));
+        h("p", { class: "soft" }, "Open entries that are frequent and probably to be corrected: the first translation is doubtful, and another may be right."), useful.length ? h("div", { class: "list" }, table) : h("p", {}, "Nothing is open.")));
     settle();
   }
 }
