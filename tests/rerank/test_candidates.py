@@ -1,13 +1,13 @@
 import numpy as np
 import torch
 
-from bilex.rerank.candidates import BACKWARD, find_candidates, search_backward
+from bilex.rerank.candidates import BACKWARD, NEAREST, find_candidates, search_backward
 from bilex.retrieval import CSLS
 
 
-def make_index(n=60, m=50, d=8):
+def make_index(n=60, m=50, d=8, k=5):
     generator = torch.Generator().manual_seed(0)
-    return CSLS(k=5).index(torch.randn(n, d, generator=generator), torch.randn(m, d, generator=generator))
+    return CSLS(k=k).index(torch.randn(n, d, generator=generator), torch.randn(m, d, generator=generator))
 
 
 def slow_scores(index):
@@ -26,9 +26,10 @@ def test_figures_are_those_of_the_definition():
     np.testing.assert_allclose(found.cosines, cosines[rows].gather(1, best.indices), atol=1e-5)
     for i, row in enumerate(rows.tolist()):
         for place, j in enumerate(found.targets[i].tolist()):
-            order = scores[:, j].argsort(descending=True).tolist()
-            assert found.back_ranks[i, place] == min(order.index(row), BACKWARD)
-            np.testing.assert_allclose(found.back_scores[i, place], scores[:, j].max(), atol=1e-5)
+            nearest = cosines[:, j].topk(NEAREST).indices
+            order = nearest[scores[nearest, j].argsort(descending=True)].tolist()[:BACKWARD]
+            assert found.back_ranks[i, place] == (order.index(row) if row in order else BACKWARD)
+            np.testing.assert_allclose(found.back_scores[i, place], scores[nearest, j].max(), atol=1e-5)
 
 
 def test_backward_lists_of_all_targets_give_the_same():
@@ -37,6 +38,17 @@ def test_backward_lists_of_all_targets_give_the_same():
     one, other = find_candidates(index, rows, 6), find_candidates(index, rows, 6, backward=whole)
     assert one.back_ranks.tolist() == other.back_ranks.tolist()
     assert one.back_scores.tolist() == other.back_scores.tolist()
+
+
+def test_known_neighbours_give_the_same():
+    prepared, fresh, rows = make_index(k=10), make_index(k=10), np.arange(20)
+    prepared.prepare()
+    assert prepared.neighbours["target"].indices.shape[1] == NEAREST
+    one, other = find_candidates(prepared, rows, 6), find_candidates(fresh, rows, 6)
+    assert one.back_ranks.tolist() == other.back_ranks.tolist()
+    assert one.back_scores.tolist() == other.back_scores.tolist()
+    some = find_candidates(prepared, rows, 6, first=30)
+    assert some.back_ranks.tolist() == find_candidates(fresh, rows, 6, first=30).back_ranks.tolist()
 
 
 def test_only_the_first_words():

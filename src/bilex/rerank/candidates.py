@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from bilex.search.lists import TopK, sort_lists
+from bilex.search.problem import SPARE_NEIGHBOURS
 from bilex.search.products import products
+from bilex.search.topk import topk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,10 +20,11 @@ if TYPE_CHECKING:
 
     from bilex.retrieval import Index
     from bilex.search.blocks import Progress
-    from bilex.search.lists import TopK
 
 BACKWARD = 10
-"""Source words that are searched for each candidate, to find the rank of the word among them."""
+"""Source words in which the rank of the word is looked for: the best of each candidate."""
+NEAREST = BACKWARD + SPARE_NEIGHBOURS
+"""Source words nearest to a candidate, of which the best by score are taken; CSLS needs as many for its penalties."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,9 +40,9 @@ class Candidates:
     cosines: NDArray[np.float64]
     """(q, c)."""
     back_ranks: NDArray[np.int64]
-    """Rank of the source word among the best source words of the candidate, from 0; `BACKWARD` if below: (q, c)."""
+    """Rank of the source word among those of `search_backward`, from 0; `BACKWARD` if it is not there: (q, c)."""
     back_scores: NDArray[np.float64]
-    """Score of the best source word of the candidate: (q, c)."""
+    """Score of the best of these source words: (q, c)."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -99,5 +103,11 @@ def find_candidates(
 def search_backward(
     index: Index, targets: Tensor, *, first: int | None = None, progress: Progress | None = None
 ) -> TopK:
-    """The best source words of target rows (t,): (t, `BACKWARD`)."""
-    return index.topk(index.z[targets], BACKWARD, "backward", first=first, rows=targets, progress=progress)
+    """Of the `NEAREST` source words of target rows (t,), by cosine, the best by score: (t, `BACKWARD`)."""
+    known = index.neighbours.get("target") if first is None else None
+    if known is None or known.indices.shape[1] < NEAREST:
+        near = topk(index.z[targets], index.x[:first], NEAREST, budget=index.budget, progress=progress).indices
+    else:
+        near = known.indices[targets, :NEAREST]
+    best = sort_lists(TopK(index.scores(targets, near, "backward"), near))
+    return TopK(best.values[:, :BACKWARD], best.indices[:, :BACKWARD])

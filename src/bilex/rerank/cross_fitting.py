@@ -97,7 +97,9 @@ def cross_fit(
         held_out = sources[numbers == fold]
         rest = pairs[~np.isin(pairs[:, 0], held_out)]
         rows = fit(rest)
-        lists = find_candidates(retrieval.index(*rows), held_out, candidates)
+        index = retrieval.index(*rows)
+        index.prepare()  # one search for the penalties of both tables, whose neighbours serve the search backward too
+        lists = find_candidates(index, held_out, candidates)
         features = Features.fit(signals, Evidence(words=words, rows=rows, pairs=rest))
         found.append(Lists.of(lists, features, pairs))
     return found

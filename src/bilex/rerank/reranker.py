@@ -37,8 +37,6 @@ class Ranked(NamedTuple):
     targets: NDArray[np.int64]
     scores: NDArray[np.float64]
     confidences: NDArray[np.float64]
-    back_ranks: NDArray[np.int64]
-    """Rank of the word among the best source words of the candidate, from 0."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,6 +78,7 @@ class BoundReranker:
         """
         count, backward = max(self.reranker.candidates, n), None
         if len(rows) > WORDS:  # most targets are candidates of some word: search back from each of them once
+            index.prepare(progress=progress)
             targets = torch.arange(min(len(index.z), first or len(index.z)), device=index.z.device)
             backward = search_backward(index, targets, first=first, progress=progress)
         parts = [
@@ -88,7 +87,7 @@ class BoundReranker:
         ]
         if not parts:
             empty = np.empty((0, min(n, len(index.z))))
-            return Ranked(empty.astype(np.int64), empty, empty, empty.astype(np.int64))
+            return Ranked(empty.astype(np.int64), empty, empty)
         return Ranked(*(np.concatenate(arrays)[:, :n] for arrays in zip(*parts, strict=True)))
 
     def shares(self, index: Index, row: int) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
@@ -126,5 +125,4 @@ class BoundReranker:
             targets=np.take_along_axis(candidates.targets, order, axis=1),
             scores=np.take_along_axis(candidates.scores, order, axis=1),
             confidences=np.take_along_axis(confidences, order, axis=1),
-            back_ranks=np.take_along_axis(candidates.back_ranks, order, axis=1),
         )

@@ -138,14 +138,15 @@ class Index:
         return gold_ranks
 
     def scores(self, rows: Tensor, places: Tensor, direction: Direction = "forward") -> Tensor:
-        """The score of each row with one candidate, the same bits as of `topk`.  rows, places, result: (p,)."""
+        """The scores of rows (p,) with candidates, (p,) or (p, w), the same bits as of `topk`."""
         side = from_to(direction)[1]
         candidates, others = self._tables(side)
-        queries = unit(others[rows])
-        scores = self.retrieval.factor * products(queries, candidates, places[:, None].to(torch.int32))[:, 0]
-        for loss in (self._penalties_of(side, places), self._own(queries, direction, rows)):
-            scores = scores if loss is None else scores - loss
-        return scores
+        queries, lists = unit(others[rows]), places.reshape(len(rows), -1)
+        scores = self.retrieval.factor * products(queries, candidates, lists.to(torch.int32))
+        listed, place = torch.unique(lists, return_inverse=True)
+        penalty, own = self._penalties_of(side, listed), self._own(queries, direction, rows)
+        scores = scores if penalty is None else scores - penalty[place]
+        return (scores if own is None else scores - own[:, None]).view_as(places)
 
     def prepare(self, *, progress: Progress | None = None) -> None:
         """Compute the penalties of both tables, by one search if none are computed yet."""

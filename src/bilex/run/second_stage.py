@@ -17,7 +17,9 @@ from bilex.run.given import given_pairs
 from bilex.training.negatives import is_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from bilex.alignment import Alignment
     from bilex.evaluation.precision import Evaluation
@@ -43,23 +45,18 @@ def evidence(alignment: Alignment) -> Evidence:
     return Evidence(words=words, rows=Sides(alignment.source_rows, alignment.target_rows), pairs=found.sorted_pairs)
 
 
-def entries(
-    ranked: Ranked, words: Sides[Sequence[str]], rows: Iterable[int], *, n: int, mutual: bool, further: float
-) -> list[Entry]:
-    """The induced lexicon: the first translation of each word, and further ones of at least the probability `further`.
+def likely(ranked: Ranked, further: float) -> NDArray[np.bool_]:
+    """The first translation of each word, and further ones of at least the probability `further`: (q, n)."""
+    return (np.arange(ranked.targets.shape[1]) == 0) | (ranked.confidences >= further)
 
-    With `mutual`, only those whose best translation is the word.
-    """
+
+def entries(ranked: Ranked, words: Sides[Sequence[str]], listed: NDArray[np.bool_]) -> list[Entry]:
+    """The induced lexicon of the first source words: their translations that are listed (q, n)."""
     found = []
-    for i, targets, scores, confidences, back in zip(rows, *(column.tolist() for column in ranked), strict=True):
-        listed = [
-            place
-            for place in range(min(n, len(targets)))
-            if (place == 0 or confidences[place] >= further) and not (mutual and back[place])
-        ]
+    for i, (targets, scores, confidences) in enumerate(zip(*(column.tolist() for column in ranked[:3]), strict=True)):
         found += [
             Entry(words.source[i], words.target[targets[place]], scores[place], rank, confidence=confidences[place])
-            for rank, place in enumerate(listed, 1)
+            for rank, place in enumerate(listed[i].nonzero()[0].tolist(), 1)
         ]
     return found
 
