@@ -60,6 +60,8 @@ class Translation(Displayed):
     """Where its vector came from: "table", "subwords", or None."""
     confidences: tuple[float, ...] = ()
     """The probability of each candidate that a dictionary lists it; empty without a second stage."""
+    any_right: float | None = None
+    """The probability that a dictionary lists one of these candidates; None without a second stage."""
 
     @property
     def words(self) -> list[str]:
@@ -274,17 +276,23 @@ class Alignment(Displayed):
         """The translations of the words in the table by the second stage; the others as they are."""
         rows = np.array([self.source.index[t.word] for t in translations if t.through == "table"], dtype=np.int64)
         ranked = stage.rank(self.index(retrieval), rows, n, progress=progress)
-        lists = zip(ranked.targets.tolist(), ranked.scores.tolist(), ranked.confidences.tolist(), strict=True)
+        lists = zip(*(column.tolist() for column in ranked), strict=True)
         return [
             self._rated(translation, *next(lists)) if translation.through == "table" else translation
             for translation in translations
         ]
 
     def _rated(
-        self, translation: Translation, rows: list[int], scores: list[float], confidences: list[float]
+        self,
+        translation: Translation,
+        rows: list[int],
+        scores: list[float],
+        confidences: list[float],
+        any_right: list[float],
     ) -> Translation:
         candidates = tuple(Candidate(self.target.words[j], score) for j, score in zip(rows, scores, strict=True))
-        return replace(translation, candidates=candidates, confidences=tuple(confidences))
+        likely = any_right[len(candidates) - 1]
+        return replace(translation, candidates=candidates, confidences=tuple(confidences), any_right=likely)
 
     def _translations(
         self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None

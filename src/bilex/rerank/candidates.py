@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from bilex.search.lists import TopK, sort_lists
-from bilex.search.problem import SPARE_NEIGHBOURS
 from bilex.search.products import products
 from bilex.search.topk import topk
 
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
     from bilex.retrieval import Index
     from bilex.search.blocks import Progress
 
-BACKWARD = 10
-"""Source words in which the rank of the word is looked for: the best of each candidate."""
-NEAREST = BACKWARD + SPARE_NEIGHBOURS
-"""Source words nearest to a candidate, of which the best by score are taken; CSLS needs as many for its penalties."""
+BACKWARD = 15
+"""Source words nearest to a candidate, in which the rank of the word is looked for: as many as CSLS has searched."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,9 +37,9 @@ class Candidates:
     cosines: NDArray[np.float64]
     """(q, c)."""
     back_ranks: NDArray[np.int64]
-    """Rank of the source word among those of `search_backward`, from 0; `BACKWARD` if it is not there: (q, c)."""
-    back_scores: NDArray[np.float64]
-    """Score of the best of these source words: (q, c)."""
+    """Rank of the source word among those nearest to the candidate, from 0; `BACKWARD` if it is below: (q, c)."""
+    back_cosines: NDArray[np.float64]
+    """Cosine of the nearest source word of the candidate: (q, c)."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,7 +55,7 @@ class Candidates:
 
     def head(self, n: int) -> Candidates:
         """The n best of each word."""
-        names = ("targets", "scores", "cosines", "back_ranks", "back_scores")
+        names = ("targets", "scores", "cosines", "back_ranks", "back_cosines")
         return replace(self, **{name: getattr(self, name)[:, :n] for name in names})
 
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -81,7 +78,10 @@ def find_candidates(
     backward: the result of `search_backward` for all targets; by default those of the candidates are searched.
     """
     sources = torch.from_numpy(rows).to(index.x.device)
-    best = index.topk(index.x[sources], n, first=first, rows=sources, progress=progress)
+    known = "source" in index.penalties or 2 * len(rows) > len(
+        index.x
+    )  # else only the penalties of these rows are made
+    best = index.topk(index.x[sources], n, first=first, rows=sources if known else None, progress=progress)
     if backward is None:
         targets, places = torch.unique(best.indices, return_inverse=True)
         back = search_backward(index, targets, first=first, progress=progress)
@@ -96,18 +96,17 @@ def find_candidates(
         scores=best.values.double().cpu().numpy(),
         cosines=cosines.double().cpu().numpy(),
         back_ranks=ranks.cpu().numpy(),
-        back_scores=back.values[:, 0].double()[places].cpu().numpy(),
+        back_cosines=back.values[:, 0].double()[places].cpu().numpy(),
     )
 
 
 def search_backward(
     index: Index, targets: Tensor, *, first: int | None = None, progress: Progress | None = None
 ) -> TopK:
-    """Of the `NEAREST` source words of target rows (t,), by cosine, the best by score: (t, `BACKWARD`)."""
+    """The nearest source words of target rows (t,) with their cosines: (t, `BACKWARD`)."""
     known = index.neighbours.get("target") if first is None else None
-    if known is None or known.indices.shape[1] < NEAREST:
-        near = topk(index.z[targets], index.x[:first], NEAREST, budget=index.budget, progress=progress).indices
+    if known is None or known.indices.shape[1] < BACKWARD:
+        near = topk(index.z[targets], index.x[:first], BACKWARD, budget=index.budget, progress=progress).indices
     else:
-        near = known.indices[targets, :NEAREST]
-    best = sort_lists(TopK(index.scores(targets, near, "backward"), near))
-    return TopK(best.values[:, :BACKWARD], best.indices[:, :BACKWARD])
+        near = known.indices[targets, :BACKWARD]
+    return sort_lists(TopK(products(index.z[targets], index.x, near.to(torch.int32)), near))

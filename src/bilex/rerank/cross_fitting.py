@@ -38,6 +38,8 @@ class Lists:
     """Of the columns: (f,)."""
     sources: NDArray[np.int64]
     """(q,)."""
+    targets: NDArray[np.int64]
+    """(q, c)."""
     features: NDArray[np.float64]
     """(q, c, f)."""
     csls: NDArray[np.float64]
@@ -56,6 +58,7 @@ class Lists:
         return cls(
             names=names,
             sources=candidates.sources,
+            targets=candidates.targets,
             features=columns,
             csls=candidates.scores,
             gold=np.isin(keys, pairs[:, 0] * width + pairs[:, 1]),
@@ -66,7 +69,7 @@ class Lists:
     def joined(cls, parts: Iterable[Lists]) -> Lists:
         """Several lists as one."""
         parts = list(parts)
-        arrays = ("sources", "features", "csls", "gold", "total")
+        arrays = ("sources", "targets", "features", "csls", "gold", "total")
         joined = {array: np.concatenate([getattr(part, array) for part in parts]) for array in arrays}
         return cls(names=parts[0].names, **joined)
 
@@ -97,9 +100,7 @@ def cross_fit(
         held_out = sources[numbers == fold]
         rest = pairs[~np.isin(pairs[:, 0], held_out)]
         rows = fit(rest)
-        index = retrieval.index(*rows)
-        index.prepare()  # one search for the penalties of both tables, whose neighbours serve the search backward too
-        lists = find_candidates(index, held_out, candidates)
+        lists = find_candidates(retrieval.index(*rows), held_out, candidates)
         features = Features.fit(signals, Evidence(words=words, rows=rows, pairs=rest))
         found.append(Lists.of(lists, features, pairs))
     return found

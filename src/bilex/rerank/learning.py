@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bilex.rerank.any_right import AnyRight
 from bilex.rerank.calibration import Calibration
 from bilex.rerank.cross_fitting import Lists, cross_fit
 from bilex.rerank.ranker import LinearRanker
@@ -70,13 +71,16 @@ class SecondStage:
                 for fold, held_out in enumerate(lists)
             ]
         )
-        calibration = Calibration.fit(scores, together.csls, together.sources, together.gold)
+        calibration = Calibration.fit(scores, together)
         held_out = np.concatenate([self._held_out(lists, fold, scores) for fold in range(len(lists))])
+        order = np.argsort(-scores, axis=1, kind="stable")
+        best_first = (np.take_along_axis(array, order, axis=1) for array in (held_out, together.gold))
         return Reranker(
             signals=signals,
             candidates=self.candidates,
             ranker=self._ranker(together),
             calibration=calibration,
+            any_right=AnyRight.fit(*best_first),
             summary=Summary.of(scores, held_out, together.gold, together.total, left_out),
         )
 
@@ -88,5 +92,5 @@ class SecondStage:
         numbers = np.repeat(np.arange(len(lists)), [len(part.sources) for part in lists])
         rest, own = numbers != fold, numbers == fold
         others = Lists.joined([*lists[:fold], *lists[fold + 1 :]])
-        calibration = Calibration.fit(scores[rest], others.csls, others.sources, others.gold)
-        return calibration.probabilities(scores[own], lists[fold].csls, lists[fold].sources)
+        calibration = Calibration.fit(scores[rest], others)
+        return calibration.probabilities(scores[own], lists[fold].csls, lists[fold].sources, lists[fold].targets)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 
 from bilex.normalize import unit
+from bilex.retrieval.base import Penalties
 from bilex.retrieval.partial_penalties import MAX_PARTIAL_SHARE, PartialPenalties, PartialSearch
 from bilex.retrieval.sides import SIDES, Sides, from_to, other
 from bilex.search.blocks import BUDGET
@@ -138,15 +139,14 @@ class Index:
         return gold_ranks
 
     def scores(self, rows: Tensor, places: Tensor, direction: Direction = "forward") -> Tensor:
-        """The scores of rows (p,) with candidates, (p,) or (p, w), the same bits as of `topk`."""
+        """The score of each row with one candidate, the same bits as of `topk`.  rows, places, result: (p,)."""
         side = from_to(direction)[1]
         candidates, others = self._tables(side)
-        queries, lists = unit(others[rows]), places.reshape(len(rows), -1)
-        scores = self.retrieval.factor * products(queries, candidates, lists.to(torch.int32))
-        listed, place = torch.unique(lists, return_inverse=True)
-        penalty, own = self._penalties_of(side, listed), self._own(queries, direction, rows)
-        scores = scores if penalty is None else scores - penalty[place]
-        return (scores if own is None else scores - own[:, None]).view_as(places)
+        queries = unit(others[rows])
+        scores = self.retrieval.factor * products(queries, candidates, places[:, None].to(torch.int32))[:, 0]
+        for loss in (self._penalties_of(side, places), self._own(queries, direction, rows)):
+            scores = scores if loss is None else scores - loss
+        return scores
 
     def prepare(self, *, progress: Progress | None = None) -> None:
         """Compute the penalties of both tables, by one search if none are computed yet."""
@@ -155,9 +155,8 @@ class Index:
             self.penalty("target", progress=progress)
             return
         both = self.retrieval.penalties(self.x, self.z, budget=self.budget, progress=progress)
-        for side, (values, _) in zip(SIDES, both, strict=True):
-            self._store(side, values)
-        self.neighbours.update((side, near) for side, (_, near) in zip(SIDES, both, strict=True) if near is not None)
+        for side, found in zip(SIDES, both, strict=True):
+            self._store(side, found)
 
     def penalty(self, side: Side, *, progress: Progress | None = None) -> Tensor | None:
         """The penalties of one table's rows as candidates, computed once over the whole other table."""
@@ -166,8 +165,8 @@ class Index:
             missing = (~partial.exact).nonzero()[:, 0]
             self._store_partial(side, partial.filled(missing, self._exact(side, progress)(missing)))
         elif side not in self.penalties:
-            values = self.retrieval.penalty(*self._tables(side), budget=self.budget, progress=progress)
-            self._store(side, values)
+            found = self.retrieval.penalty_and_neighbours(*self._tables(side), budget=self.budget, progress=progress)
+            self._store(side, found)
         return self.penalties[side]
 
     def _saves_time(self, side: Side, count: int) -> bool:
@@ -185,14 +184,16 @@ class Index:
             return None if bounds is None else PartialPenalties.of(bounds)
         return self.partial_penalties[side]
 
-    def _store(self, side: Side, values: Tensor | None) -> None:
-        self.penalties[side] = values
-        if self.cache is not None and values is not None:
-            self.cache.put(side, values)
+    def _store(self, side: Side, found: Penalties) -> None:
+        self.penalties[side] = found.values
+        if found.neighbours is not None:
+            self.neighbours[side] = found.neighbours
+        if self.cache is not None and found.values is not None:
+            self.cache.put(side, found.values)
 
     def _store_partial(self, side: Side, partial: PartialPenalties) -> None:
         if partial.exact.all():
-            self._store(side, partial.values)
+            self._store(side, Penalties(partial.values))
             return
         self.partial_penalties[side] = partial
         if self.cache is not None:

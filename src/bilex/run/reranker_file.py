@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from bilex.errors import AlignmentError
+from bilex.rerank.any_right import AnyRight
 from bilex.rerank.calibration import INPUTS, Calibration
 from bilex.rerank.ranker import LinearRanker
 from bilex.rerank.reranker import Reranker
@@ -19,7 +20,7 @@ from bilex.storage.array_form import ArrayForm, check_arrays
 if TYPE_CHECKING:
     from pathlib import Path
 
-RANKER, CALIBRATION = ("weights", "means", "deviations"), ("weights", "means", "deviations")
+RANKER, CALIBRATION, ANY_RIGHT = ("weights", "means", "deviations"), ("weights", "means", "deviations"), ("weights",)
 
 
 def description(reranker: Reranker | None) -> dict[str, Any] | None:
@@ -36,8 +37,8 @@ def description(reranker: Reranker | None) -> dict[str, Any] | None:
 
 def write(reranker: Reranker, folder: Path) -> None:
     """Write the arrays."""
-    parts = {"ranker": reranker.ranker, "calibration": reranker.calibration}
-    names = {"ranker": RANKER, "calibration": CALIBRATION}
+    parts = {"ranker": reranker.ranker, "calibration": reranker.calibration, "any_right": reranker.any_right}
+    names = {"ranker": RANKER, "calibration": CALIBRATION, "any_right": ANY_RIGHT}
     arrays = {
         f"{part}.{name}": torch.from_numpy(getattr(value, name))
         for part, value in parts.items()
@@ -66,6 +67,7 @@ def read(found: dict[str, Any] | None, folder: Path) -> Reranker | None:
         candidates=found["candidates"],
         ranker=LinearRanker(tuple(found["columns"]), *(values[f"ranker.{name}"] for name in RANKER)),
         calibration=Calibration(*(values[f"calibration.{name}"] for name in CALIBRATION)),
+        any_right=AnyRight(*(values[f"any_right.{name}"] for name in ANY_RIGHT)),
         summary=Summary.read(found["held_out"]),
     )
 
@@ -73,6 +75,6 @@ def read(found: dict[str, Any] | None, folder: Path) -> Reranker | None:
 def _forms(columns: int) -> dict[str, ArrayForm]:
     inputs = len(INPUTS)
     calibration = {"weights": (2, inputs + 1), "means": (inputs,), "deviations": (inputs,)}
-    return {f"ranker.{name}": ArrayForm((columns,)) for name in RANKER} | {
-        f"calibration.{name}": ArrayForm(shape) for name, shape in calibration.items()
-    }
+    ranker = {f"ranker.{name}": ArrayForm((columns,)) for name in RANKER}
+    calibrated = {f"calibration.{name}": ArrayForm(shape) for name, shape in calibration.items()}
+    return ranker | calibrated | {"any_right.weights": ArrayForm(("candidates", 2))}

@@ -53,11 +53,10 @@ def likely(ranked: Ranked, further: float) -> NDArray[np.bool_]:
 def entries(ranked: Ranked, words: Sides[Sequence[str]], listed: NDArray[np.bool_]) -> list[Entry]:
     """The induced lexicon of the first source words: their translations that are listed (q, n)."""
     found = []
-    for i, (targets, scores, confidences) in enumerate(zip(*(column.tolist() for column in ranked[:3]), strict=True)):
-        found += [
-            Entry(words.source[i], words.target[targets[place]], scores[place], rank, confidence=confidences[place])
-            for rank, place in enumerate(listed[i].nonzero()[0].tolist(), 1)
-        ]
+    for i, (targets, scores, confidences, any_right) in enumerate(zip(*(c.tolist() for c in ranked), strict=True)):
+        for rank, place in enumerate(listed[i].nonzero()[0].tolist(), 1):
+            about = {"confidence": confidences[place], "any_right": any_right[-1]}
+            found.append(Entry(words.source[i], words.target[targets[place]], scores[place], rank, **about))
     return found
 
 
