@@ -291,8 +291,8 @@ class Alignment(Displayed):
         any_right: list[float],
     ) -> Translation:
         candidates = tuple(Candidate(self.target.words[j], score) for j, score in zip(rows, scores, strict=True))
-        likely = any_right[len(candidates) - 1]
-        return replace(translation, candidates=candidates, confidences=tuple(confidences), any_right=likely)
+        any_of_these = any_right[len(candidates) - 1]
+        return replace(translation, candidates=candidates, confidences=tuple(confidences), any_right=any_of_these)
 
     def _translations(
         self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None

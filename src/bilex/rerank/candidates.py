@@ -78,10 +78,9 @@ def find_candidates(
     backward: the result of `search_backward` for all targets; by default those of the candidates are searched.
     """
     sources = torch.from_numpy(rows).to(index.x.device)
-    known = "source" in index.penalties or 2 * len(rows) > len(
-        index.x
-    )  # else only the penalties of these rows are made
-    best = index.topk(index.x[sources], n, first=first, rows=sources if known else None, progress=progress)
+    is_few = "source" not in index.penalties and 2 * len(rows) < len(index.x)
+    own = None if is_few else sources  # of few words, only their own penalties are computed
+    best = index.topk(index.x[sources], n, first=first, rows=own, progress=progress)
     if backward is None:
         targets, places = torch.unique(best.indices, return_inverse=True)
         back = search_backward(index, targets, first=first, progress=progress)
