@@ -77,7 +77,8 @@ def _minimize(features: NDArray[np.float64], gold: NDArray[np.bool_], ridge: flo
         every, right = (softmax(values, axis=1) for values in scores(weights))
         means, right_means = ((share[:, None] @ features)[:, 0] for share in (every, right))
         squares = lines.T @ (lines * (every - right).reshape(-1, 1))
-        return squares - means.T @ means + right_means.T @ right_means + 2 * ridge * np.eye(lines.shape[1])
+        found: NDArray[np.float64] = squares - means.T @ means + right_means.T @ right_means
+        return found + 2 * ridge * np.eye(lines.shape[1])
 
     start = np.zeros(lines.shape[1])
     found: NDArray[np.float64] = minimize(loss, start, jac=True, hess=curvature, method="trust-exact").x

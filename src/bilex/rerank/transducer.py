@@ -153,8 +153,7 @@ def _ends(table: NDArray[np.float64], a: Encoded, b: Encoded) -> NDArray[np.floa
 
 def _sums(letters: NDArray[np.int64], values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """The sum of the values of each letter: (size,)."""
-    sums: NDArray[np.float64] = np.bincount(letters.reshape(-1), values.reshape(-1), minlength=size)
-    return sums
+    return np.bincount(letters.reshape(-1), values.reshape(-1), minlength=size).astype(np.float64)
 
 
 def _letter_shares(words: Encoded, size: int) -> NDArray[np.float64]:
