@@ -36,6 +36,16 @@ def test_reciprocal_ranks(settings, k):
         for word, targets in ((3, (1, 4)), (7, (2,)), (9, (30,)), (20, (11,)), (33, (6,)))
     ]
     assert reciprocal_ranks(x, z, dev, **settings).tolist() == pytest.approx(expected)
+    known = NearestNeighbours.search(x, z, k)
+    assert reciprocal_ranks(x, z, dev, **settings, neighbours=known).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("n", "m", "listed"), [(30, 50, 10), (40, 49, 10), (40, 50, 3)])
+def test_neighbours_of_some_words_only_do_not_count(n, m, listed):
+    x, z = rows(40, 0), rows(50, 1)
+    dev = torch.tensor([[3, 1], [7, 2], [9, 30]])
+    some = NearestNeighbours.search(x[:n], z[:m], listed)
+    assert torch.equal(reciprocal_ranks(x, z, dev, neighbours=some), reciprocal_ranks(x, z, dev))
 
 
 def test_words_without_a_pair_count_in_the_mean_cosine():

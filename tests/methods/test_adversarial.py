@@ -48,6 +48,29 @@ def test_no_pairs_are_a_failure_too(turned):
         fit(*turned[:2], refinement=strict)
 
 
+def test_the_published_schedule(turned):
+    """The mean cosine of translations chooses the epoch, and shrinks the rate where it does not grow."""
+    x, z, order = turned
+    trace = Trace()
+    settings = {"epochs": 4, "steps": 60, "learning_rate": 0.2, "beta": 0.1, "adversary": Adversary(hidden=64)}
+    mapping = fit(x, z, trace=trace, choose_by="cosine", **settings)
+    assert (mapping.source(x) @ z.T).argmax(1).eq(order).all()
+    epochs = [record for record in trace.records if "epoch" in record]
+    assert [record["epoch"] for record in epochs] == [0, 1, 2, 3, 4]
+    assert all(record["learning_rate"] <= 0.2 * 0.98 ** (record["epoch"] - 1) for record in epochs[1:])
+    best = max(record["criterion"] for record in epochs)
+    assert best > epochs[0]["criterion"]
+
+
+def test_rows_as_they_are(turned):
+    x, z, _ = turned
+    start, generator = torch.eye(x.shape[1]), torch.Generator().manual_seed(0)
+    plain = Game(Adversary(hidden=8, scale=False), 3 * x, z, start, generator)
+    assert torch.equal(plain.x, 3 * x)
+    scaled = Game(Adversary(hidden=8), 3 * x, z, start, generator)
+    assert float(scaled.x.square().mean()) == pytest.approx(1)
+
+
 def attempts(monkeypatch, *told):
     """Trainings end with these maps and agreements, in turn. Their games."""
     told, games = iter(told), []

@@ -10,6 +10,7 @@ import torch
 from bilex.linalg.procrustes import procrustes
 from bilex.retrieval import CSLS, Index
 from bilex.retrieval.csls import csls_bias, nearest_mean
+from bilex.search.ranks import ranks
 from bilex.search.topk import topk
 from bilex.search.with_bias import best_with_bias
 from bilex.training.negatives import gold_lists
@@ -21,13 +22,20 @@ if TYPE_CHECKING:
     from bilex.search.lists import TopK
 
 
-def reciprocal_ranks(x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10) -> Tensor:
+def reciprocal_ranks(
+    x: Tensor, z: Tensor, dev: Tensor, *, k: int = 10, neighbours: NearestNeighbours | None = None
+) -> Tensor:
     """1 / rank of the best gold translation of each source word of dev, by CSLS among all words: (s,).
 
-    x: (n, d), z: (m, d), unit rows; dev: (p, 2).
+    x: (n, d), z: (m, d), unit rows; dev: (p, 2). `neighbours`, at least k per row, save a search if they are of all
+    words.
     """
     sources, gold = gold_lists(dev)
-    return 1 / Index(CSLS(k=k), x, z).ranks(x[sources], gold).double()
+    if neighbours is not None and neighbours.are_of(x, z, k):
+        found = ranks(x[sources], z, gold, bias=csls_bias(neighbours.penalties(k)[1]))
+    else:
+        found = Index(CSLS(k=k), x, z).ranks(x[sources], gold)
+    return 1 / found.double()
 
 
 def require_dev(pairs: Tensor, dev: Tensor | None, least: int) -> tuple[Tensor, Tensor | None]:

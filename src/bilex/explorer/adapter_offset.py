@@ -9,6 +9,7 @@ import torch
 from bilex.methods.rapo.adapter import offsets
 from bilex.methods.rapo.context import ITSELF, Neighbourhoods
 from bilex.methods.rapo.mapping import TowerMapping
+from bilex.methods.rapo.shift import ShiftedMapping
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,6 +26,8 @@ def personal(mapping: Mapping, side: Side, row: int, table: Tensor) -> dict[str,
 
     table: (n, d), the normalized vectors of the language of the word.
     """
+    if isinstance(mapping, ShiftedMapping):
+        mapping = mapping.base
     if not isinstance(mapping, TowerMapping) or mapping.activation == "none":
         return None
     x, members = table[row], _members(mapping, side, row, table)

@@ -39,6 +39,12 @@ class NearestNeighbours(NamedTuple):
             indices = warm_start.x.indices, warm_start.z.indices
         return cls(*topk_both(x, z, n, warm_start=indices, matrix=matrix))
 
+    def are_of(self, x: Tensor, z: Tensor, k: int) -> bool:
+        """Whether there are at least k of every row of tables of this size."""
+        sizes = [(len(table), min(k, len(others))) for table, others in ((x, z), (z, x))]
+        found = [near.values.shape for near in self]
+        return all(rows == n and listed >= least for (rows, listed), (n, least) in zip(found, sizes, strict=True))
+
     def penalties(self, k: int) -> tuple[Tensor, Tensor]:
         """The r of CSLS of both tables, the mean of the k largest cosines: (q,) and (m,)."""
         r_x, r_z = (local_mean(neighbours.values, k) for neighbours in self)

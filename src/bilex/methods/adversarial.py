@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import torch
 
 from bilex.evaluation.agreement import failure, mutual_agreement
+from bilex.evaluation.criterion import translated_cosine
 from bilex.induction.induction import Induction
 from bilex.linalg.procrustes import procrustes
 from bilex.methods.base import Method
 from bilex.methods.procrustes_refinement import ProcrustesRefinement
 from bilex.normalize import unit
-from bilex.training.adversarial import Adversary, Game, play_epoch
+from bilex.training.adversarial import Adversary, Game, play, play_epoch
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -47,7 +48,7 @@ class Adversarial(Method):
     Deviations: the discriminator has an eighth of the paper's hidden units, which is as good. Rows are scaled to a mean
     square of 1, so that learning rates mean the same for all tables. As in the paper they are not normalized; with unit
     rows W learns half as fast. W is pulled towards orthogonality every ten steps, by as much. The paper has five
-    epochs of 31,250 steps with a rate that shrinks.
+    epochs of 31,250 steps with a rate that shrinks (`choose_by="cosine"`).
     """
 
     name = "adversarial"
@@ -66,6 +67,9 @@ class Adversarial(Method):
     """Learning rate of the map."""
     beta: float = 0.001
     """The β of the formula."""
+    choose_by: Literal["agreement", "cosine"] = "agreement"
+    """What chooses the epoch: the agreement of the pairs; or, as in the paper, the mean cosine of the translations of
+    the 10,000 most frequent words, by which the rate shrinks too."""
     restarts: int = 3
     """Largest number of trainings from the beginning; there are no more once the pairs agree."""
     enough_agreement: float = 0.5
@@ -126,7 +130,17 @@ class Adversarial(Method):
         return best.w
 
     def train(self, game: Game, x: Tensor, z: Tensor, generator: Generator, trace: Trace) -> Attempt:
-        """Train until the pairs agree. The repaired map of the epoch whose pairs agree most."""
+        """Train until the pairs agree. The repaired map of the epoch whose pairs agree most, or the map by cosine."""
+        if self.choose_by == "cosine":
+            w = play(
+                game,
+                lambda w: translated_cosine(unit(x @ w), unit(z)),
+                epochs=self.epochs,
+                steps=self.steps,
+                learning_rate=self.learning_rate,
+                trace=trace,
+            ).best
+            return Attempt(w, mutual_agreement(unit(x @ w), unit(z), generator, max_rank=REPAIR_WORDS))
         best = Attempt(game.w, -1.0)
         for epoch in range(1, self.epochs + 1):
             loss = play_epoch(game, epoch, self.epochs, steps=self.steps, rate=self.learning_rate, trace=trace)

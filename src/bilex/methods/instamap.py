@@ -13,7 +13,7 @@ from bilex.linalg.procrustes import procrustes
 from bilex.mapping import Mapping, nested_arrays, nested_mapping
 from bilex.methods.base import Method
 from bilex.normalize import Normalizer, unit
-from bilex.search.topk import topk
+from bilex.search.smoothing import nearest_average
 from bilex.storage.array_form import ArrayForm
 
 if TYPE_CHECKING:
@@ -158,11 +158,7 @@ class Round(NamedTuple):
 
     def _shift(self, rows: Tensor, near: Tensor, far: Tensor) -> Tensor:
         """The weighted mean of far − near over the nearest of `near`.  rows: (n, e); near, far: (p, e)."""
-        nearest = topk(unit(rows), unit(near), int(self.neighbours))
-        weights = nearest.values.clamp_min(0)
-        weights = weights / weights.sum(1, keepdim=True).clamp_min(1e-12)
-        # An embedding bag does not gather the n x k rows.
-        return torch.nn.functional.embedding_bag(nearest.indices, far - near, per_sample_weights=weights, mode="sum")
+        return nearest_average(unit(rows), unit(near), far - near, int(self.neighbours))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -123,4 +123,4 @@ def _scores(x: Tensor, z: Tensor, dev: Tensor | None, neighbours: NearestNeighbo
     """1 / rank of the dev words, or without dev the mean cosine: (s,).  x: (n, d), z: (m, d), unit rows."""
     if dev is None:
         return torch.tensor([translated_cosine(x, z, neighbours=neighbours)], dtype=torch.float64)
-    return reciprocal_ranks(x, z, dev)
+    return reciprocal_ranks(x, z, dev, neighbours=neighbours)

@@ -132,11 +132,7 @@ class SelfLearning(Method):
         while now.number < rounds and (self.patience is None or now.since_best < self.patience):
             mapping = self._train(x, z, now, dev, self._round_trace(trace, begin, now.number), checkpoint, state)
             state = None
-            mapped = unit(mapping.source(x)), unit(mapping.target(z))
-            candidates = self.induction(*mapped, generator)
-            induced = self.select_pairs(candidates, dev, progress=(now.number + 1) / rounds)
-            cosine = mean_cosine(*mapped, candidates.pairs, self.induction.possible_pairs(len(x), len(z)))
-            scores = None if dev is None else reciprocal_ranks(*mapped, dev)
+            induced, cosine, scores = self._judge(mapping, x, z, dev, generator, progress=(now.number + 1) / rounds)
             enlarged = extend_dictionary(now.pairs if self.accumulate else pairs, induced, self.extend)
             trace(
                 round=now.number,
@@ -155,6 +151,16 @@ class SelfLearning(Method):
             now.finish_round(mapping, scores, enlarged, newest=self.newest, choice=self.choice)
             checkpoint.save(trace, now.arrays(), round=now.number)
         return self._finish(x, z, now, pairs, dev, self._round_trace(trace, begin, self.rounds), checkpoint, state)
+
+    def _judge(
+        self, mapping: Mapping, x: Tensor, z: Tensor, dev: Tensor | None, generator: Generator, *, progress: float
+    ) -> tuple[Tensor, float, Tensor | None]:
+        """The pairs induced by a mapping (p, 2), their mean cosine, and the reciprocal ranks of dev words (s,)."""
+        mapped = unit(mapping.source(x)), unit(mapping.target(z))
+        candidates = self.induction(*mapped, generator)
+        cosine = mean_cosine(*mapped, candidates.pairs, self.induction.possible_pairs(len(x), len(z)))
+        scores = None if dev is None else reciprocal_ranks(*mapped, dev, neighbours=candidates.neighbours)
+        return self.select_pairs(candidates, dev, progress=progress), cosine, scores
 
     def share_before(self, pairs: Tensor) -> float:  # noqa: ARG002
         """The share of the total time that is spent before the first round (0 to 1)."""

@@ -42,6 +42,8 @@ class Adversary:
     """Learning rate of its gradient descent."""
     max_rank: int = 75_000
     """Words are drawn from this many of the most frequent ones."""
+    scale: bool = True
+    """Whether rows are scaled to a mean square of 1, so that learning rates mean the same for all tables."""
 
     def __post_init__(self) -> None:
         for name in ("hidden", "turns", "batch", "max_rank"):
@@ -55,10 +57,7 @@ class Adversary:
 
 
 class Game:
-    """A map W: (d, d) and a discriminator, which are trained alternately. Both are changed in place.
-
-    Rows are scaled to a mean square of 1, so that learning rates mean the same for all tables.
-    """
+    """A map W: (d, d) and a discriminator, which are trained alternately. Both are changed in place."""
 
     def __init__(
         self, adversary: Adversary, x: Tensor, z: Tensor, w: Tensor, generator: Generator, *, beta: float = 0.0
@@ -67,7 +66,7 @@ class Game:
         self.every = PULL_EVERY if beta * PULL_EVERY <= LARGEST_PULL else 1
         self.pull, self.steps = beta * self.every, 0
         x, z = x[: adversary.max_rank], z[: adversary.max_rank]
-        self.x, self.z = (rows / rows.square().mean().sqrt() for rows in (x, z))
+        self.x, self.z = (rows / rows.square().mean().sqrt() if adversary.scale else rows for rows in (x, z))
         self.discriminator = Discriminator(adversary, z, generator)
 
     def turn(self, rate: float) -> float:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CHECKPOINT = "checkpoint.safetensors"
 PART = "part."
-FORMAT = "2"
+FORMAT = "3"
 """The format of checkpoints. Increase it when a method saves other arrays, or trains differently from the same ones."""
 
 

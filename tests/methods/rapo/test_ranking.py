@@ -7,6 +7,8 @@ import torch
 
 from bilex import SettingsError, get_method
 from bilex.mapping import LinearMapping
+from bilex.methods.rapo import ranking
+from bilex.methods.rapo.towers import Tower
 from bilex.normalize import unit
 from bilex.training.trace import Trace
 
@@ -59,6 +61,27 @@ def test_losses_and_gradients(watch, plain, settings):
         parts = expected[epoch * batches : (epoch + 1) * batches]
         mean = {name: sum(losses[name] * size for losses, _, size in parts) / 9 for name in parts[0][0]}
         assert told == pytest.approx(mean, abs=2e-6)  # a distance of 0 is told as 1e-6
+
+
+def test_padded_keys_have_no_share(watch, monkeypatch):
+    """In low precision the keys of a batch are padded; losses and gradients are those of the others."""
+    sizes, products = set(), Tower.cosines
+
+    def cosines(tower, y, keys, context):
+        sizes.add(len(keys))
+        return products(tower, y, keys, context)
+
+    found = []
+    for multiple in (1, 16, 1024):
+        monkeypatch.setattr(ranking, "KEY_MULTIPLE", multiple)
+        monkeypatch.setattr(Tower, "cosines", cosines)
+        found.append(watch(dtype="bfloat16", batch="4").steps[0])
+        assert all(size % multiple == 0 for size in sizes)
+        sizes.clear()
+        monkeypatch.undo()
+    for other in found[1:]:
+        torch.testing.assert_close(other, found[0], rtol=1e-2, atol=1e-3)
+    assert any(gradient.any() for gradient in found[0][1].values())
 
 
 def test_chance_is_drawn_anew(watch):

@@ -2,10 +2,8 @@ import pytest
 import torch
 
 from bilex import SettingsError, get_method
-from bilex.errors import CheckpointError
 from bilex.normalize import unit
-from bilex.storage.array_file import read_arrays, write_arrays
-from bilex.training.checkpoint import CHECKPOINT, NO_CHECKPOINT, Checkpoint
+from bilex.training.checkpoint import NO_CHECKPOINT, Checkpoint
 from bilex.training.trace import Trace
 
 QUICK = {"epochs": "2", "batch": "32", "hard": "8", "random": "8", "learning_rate": "0.01", "tau_source": "0.5"}
@@ -66,34 +64,15 @@ def test_killed_and_resumed_is_the_same_to_the_bit(given, check_resuming, settin
     assert refitted == (1 if "learning_rate" in settings else 4)
 
 
-class PowerCutError(Exception):
-    """The power cut."""
-
-
-@pytest.mark.parametrize("records", ["[]", '[{"stage": "choose", "epoch": 9}]', '[{"stage": "choose", "epoch": 0}]'])
-def test_a_checkpoint_without_the_record_of_the_chosen_epoch(given, tmp_path, records):
-    def stop(record):
-        if record.get("epoch") == 2:
-            raise PowerCutError
-
-    more = {"learning_rate": "0"}  # so that the start is the best
-    with pytest.raises(PowerCutError):
-        fit(given, trace=Trace(stop), checkpoint=Checkpoint(tmp_path), **more)
-    arrays, notes = read_arrays(tmp_path / CHECKPOINT)
-    write_arrays(tmp_path / CHECKPOINT, arrays, {**notes, "records": records})
-    with pytest.raises(CheckpointError, match=r"damaged, or of another method \(KeyError.*remove .* and align again"):
-        fit(given, checkpoint=Checkpoint(tmp_path), **more)
-
-
 def test_projections_stay_orthogonal(given):
-    mapping = fit(given, dev=False, epochs="5")
+    mapping = fit(given, dev=False, epochs="5", shift="0")
     for matrix in (mapping.source_projection, mapping.target_projection):
         assert (matrix @ matrix.T - torch.eye(len(matrix))).abs().max() < 1e-5
 
 
 def test_free_projections_do_not(given):
     def error(**settings):
-        matrix = fit(given, dev=False, epochs="5", projection="linear", **settings).source_projection
+        matrix = fit(given, dev=False, epochs="5", projection="linear", shift="0", **settings).source_projection
         return float((matrix @ matrix.T - torch.eye(len(matrix))).abs().max())
 
     assert error() > 1e-3
@@ -140,7 +119,10 @@ class TestSchedule:
     @pytest.mark.parametrize("smooth", [1, 2])
     def test_the_epoch_is_chosen_by_the_mean_of_the_last_figures(self, given, smooth, same):
         """Then it is trained for that long, once more on all pairs, or only until there."""
-        trace, more = Trace(), {"start": "random", "learning_rate": "0.05", "epochs": "3", "decay": "false"}
+        trace, more = (
+            Trace(),
+            {"start": "random", "learning_rate": "0.05", "epochs": "3", "decay": "false", "shift": "0"},
+        )
         found = fit(given, trace=trace, smooth=str(smooth), **more)
         dev = [record["dev"] for record in trace.records if record["stage"] == "choose"]
         means = [sum(dev[max(0, i + 1 - smooth) : i + 1]) / min(i + 1, smooth) for i in range(4)]

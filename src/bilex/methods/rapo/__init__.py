@@ -17,6 +17,7 @@ Where each part of the paper is:
     Algorithm 1, lines 13 to 15                 rapo_semi.py   self-learning with the pairs found between rounds
 
 Not in the paper: rapo_unsupervised.py (without a dictionary), the start from a linear map (start.py; best_start.py
-chooses among several; the paper's own start is `start=random`) and mapping.py, which is what `fit` returns. Other
-deviations are named at their settings in rapo.py. The presets `paper` and `authors` are in bilex/settings/presets.toml.
+chooses among several; the paper's own start is `start=random`), shift.py (a shift of each word after the towers) and
+mapping.py, which is what `fit` returns. Other deviations are named at their settings in rapo.py. The presets `paper`
+and `authors` are in bilex/settings/presets.toml.
 """

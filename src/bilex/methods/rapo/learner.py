@@ -11,7 +11,9 @@ from bilex.methods.rapo.context import find_neighbourhoods
 from bilex.methods.rapo.mapping import TowerMapping
 from bilex.methods.rapo.objective import gram_error, parameter_norm
 from bilex.methods.rapo.ranking import RankingDirection
+from bilex.methods.rapo.shift import Residuals, ShiftedMapping
 from bilex.methods.rapo.towers import Tower
+from bilex.normalize import unit
 from bilex.retrieval.csls import csls_bias
 from bilex.retrieval.sides import SIDES, Side
 from bilex.search.ranks import ranks
@@ -21,6 +23,7 @@ from bilex.training.negatives import gold_lists
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
+    from bilex.mapping import Mapping
     from bilex.methods.rapo.adapter import Activation
     from bilex.methods.rapo.context import Contexts, ContextSettings
     from bilex.methods.rapo.hard_negatives import HardNegatives
@@ -45,6 +48,8 @@ class Tables:
     penalties: tuple[ApproximatePenalties, ...]
     hard_negatives: tuple[HardNegatives, ...]
     """One per direction that is trained, like the penalties."""
+    key_contexts: tuple[Tensor, ...]
+    """x̄ of the words that are ranked, one table per direction, in the precision of the largest products."""
 
     @classmethod
     def prepare(
@@ -56,9 +61,13 @@ class Tables:
         trained: TowerMapping | None,
         penalties: tuple[ApproximatePenalties, ...],
         hard_negatives: tuple[HardNegatives, ...],
+        dtype: torch.dtype,
         trace: Trace,
     ) -> Tables:
-        """Search the contexts, or take them from trained towers. With `context=None` there are none."""
+        """Search the contexts, or take them from trained towers. With `context=None` there are none.
+
+        dtype: of the largest products.
+        """
         contexts: tuple[Tensor, Tensor] = x, z
         neighbours: tuple[Contexts | None, Contexts | None] = None, None
         if context is not None:
@@ -73,6 +82,7 @@ class Tables:
             neighbours=neighbours,
             penalties=penalties,
             hard_negatives=hard_negatives,
+            key_contexts=tuple(keys.to(dtype) for keys, _ in zip(reversed(contexts), penalties, strict=False)),
         )
 
 
@@ -108,7 +118,6 @@ class RankingLearner:
         negatives: Negatives,
         weights: LossWeights,
         shuffle: Shuffle,
-        dtype: torch.dtype,
         generator: Generator,
         trace: Trace,
     ) -> None:
@@ -131,21 +140,16 @@ class RankingLearner:
         self.directions = [
             RankingDirection(
                 *direction,
+                key_context=key_context,
                 penalties=penalties,
                 hard_negatives=hard_negatives,
                 negatives=negatives,
                 by_word=weights.by_word,
-                dtype=dtype,
             )
-            for direction, penalties, hard_negatives in zip(
-                directions, tables.penalties, tables.hard_negatives, strict=False
+            for direction, key_context, penalties, hard_negatives in zip(
+                directions, tables.key_contexts, tables.penalties, tables.hard_negatives, strict=False
             )
         ]
-
-    @property
-    def dev_words(self) -> Tensor:
-        """The source words of dev, each once: (s,)."""
-        return self.pairs[:0, 0] if self.dev is None else self.dev[0]
 
     def refresh(self, epoch: int, *, last: bool) -> dict[str, float]:
         """Recompute penalties and hard negatives with the current parameters. Returns figures, of dev too if given."""
@@ -159,11 +163,25 @@ class RankingLearner:
         ]
         figures = {"orthogonality_error": self._orthogonality_error(), "penalty_error": max(errors)}
         if self.dev is not None:
-            sources, gold = self.dev
-            gold_ranks = ranks(x[sources], z, gold, bias=csls_bias(self.directions[0].penalty)).double()
-            figures |= {"dev": float((1 / gold_ranks).mean())}
-            figures |= {f"dev_p_at_{n}": 100 * float((gold_ranks <= n).double().mean()) for n in (1, 5, 10)}
+            figures |= dev_figures(self._dev_ranks(x, z, self.directions[0].penalty))
         return figures
+
+    @torch.no_grad()
+    def ranks_by_share(self, shares: tuple[float, ...], neighbours: int) -> dict[float, Tensor]:
+        """Ranks of the dev words (s,), by the share of the shift (see shift.py), whose anchors are the train words."""
+        x, z = self.source.mapped(), self.target.mapped()
+        shift = Residuals.of(x, z, self.pairs).shift(x, neighbours)
+        found = {}
+        for share in shares:
+            moved = unit(x.add(shift, alpha=share))
+            found[share] = self._dev_ranks(moved, z, self.tables.penalties[0](z, moved)[0])
+        return found
+
+    def _dev_ranks(self, x: Tensor, z: Tensor, penalty: Tensor) -> Tensor:
+        """The rank of the best gold translation of each dev word: (s,).  penalty: (m,), that of all target words."""
+        assert self.dev is not None
+        sources, gold = self.dev
+        return ranks(x[sources], z, gold, bias=csls_bias(penalty)).double()
 
     def losses(self, batch: Tensor) -> dict[str, Tensor]:
         """The weighted losses of a batch of pairs, by name."""
@@ -226,8 +244,16 @@ class RankingLearner:
             lists[f"hard_negatives.{i}"] = hard_negatives, len(hard_negatives.words), keys
         return lists
 
-    def mapping(self, context: ContextSettings) -> TowerMapping:
-        """The mapping of the current parameters."""
+    def mapping(self, context: ContextSettings, *, share: float, neighbours: int) -> Mapping:
+        """The mapping of the current parameters, with a shift by the pairs it was trained on if its share is not 0."""
+        towers = self._towers(context)
+        if not share:
+            return towers
+        with torch.no_grad():
+            residuals = Residuals.of(self.source.mapped(), self.target.mapped(), self.pairs)
+        return ShiftedMapping(base=towers, residuals=residuals, share=share, neighbours=neighbours)
+
+    def _towers(self, context: ContextSettings) -> TowerMapping:
         return TowerMapping(
             source_adapter=self.source.adapter.detach(),
             target_adapter=self.target.adapter.detach(),
@@ -243,3 +269,9 @@ class RankingLearner:
 
     def _orthogonality_error(self) -> float:
         return max(float(gram_error(tower.matrix()).abs().max()) for tower in (self.source, self.target))
+
+
+def dev_figures(ranks: Tensor) -> dict[str, float]:
+    """MRR and precision of the dev words.  ranks: (s,)."""
+    precision = {f"dev_p_at_{n}": 100 * float((ranks <= n).double().mean()) for n in (1, 5, 10)}
+    return {"dev": float((1 / ranks).mean())} | precision

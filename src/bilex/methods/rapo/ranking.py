@@ -35,11 +35,16 @@ class Negatives:
     """First epochs, in which the hard negatives are drawn at random too."""
 
 
+KEY_MULTIPLE = 1024
+"""In low precision, the keys of a batch are padded to a multiple of this. Kernels are stored for every shape of a
+product: with a shape of its own in every step, they would take another megabyte of memory each time."""
+
+
 class RankingDirection:
     """For each source word, target words are ranked; or the reverse.
 
-    queries, keys: the towers of the two languages; pairs: (p, 2), a row of the queries and a row of the keys; dtype: of
-    the largest products, those with the many keys of a batch.
+    queries, keys: the towers of the two languages; key_context: the context vectors of all keys, in the precision of
+    the largest products, those with the many keys of a batch; pairs: (p, 2), a row of the queries and one of the keys.
     """
 
     def __init__(
@@ -48,15 +53,14 @@ class RankingDirection:
         keys: Tower,
         pairs: Tensor,
         *,
+        key_context: Tensor,
         penalties: ApproximatePenalties,
         hard_negatives: HardNegatives,
         negatives: Negatives,
         by_word: bool,
-        dtype: torch.dtype,
     ) -> None:
-        self.queries, self.keys, self.pairs, self.dtype = queries, keys, pairs, dtype
+        self.queries, self.keys, self.key_context, self.pairs = queries, keys, key_context, pairs
         self.penalties, self.hard_negatives, self.negatives = penalties, hard_negatives, negatives
-        self.key_context = keys.context.to(dtype)
         self.words, self.gold = gold_lists(pairs)
         self.place = torch.searchsorted(self.words, pairs[:, 0].contiguous())
         translations = (self.gold >= 0).sum(1)[self.place].to(queries.rows)
@@ -84,6 +88,8 @@ class RankingDirection:
         valid = (wrong >= 0) & ~is_gold(wrong, gold)
         distinct, row = distinct_rows(words, len(self.queries.rows))
         keys, column = distinct_rows(torch.cat([translations[:, None], wrong.clamp_min(0)], 1), len(self.keys.rows))
+        if self.key_context.dtype != self.keys.rows.dtype:
+            keys = torch.nn.functional.pad(keys, (0, -len(keys) % KEY_MULTIPLE))
         x = self.queries.map_few(distinct)
         cosines = self.keys.cosines(x, keys, self.key_context).take(row[:, None] * len(keys) + column)
         scores = 2 * cosines - self.penalty[keys][column]

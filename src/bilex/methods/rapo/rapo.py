@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
 
 from bilex.errors import SettingsError
-from bilex.evaluation.held_out import HELD_OUT
+from bilex.evaluation.criterion import standard_error
+from bilex.evaluation.held_out import held_out_record
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
@@ -23,6 +23,7 @@ from bilex.methods.rapo.objective import Distance, LossWeights, Origin, Regulari
 from bilex.methods.rapo.penalties import ApproximatePenalties
 from bilex.methods.rapo.ranking import Negatives
 from bilex.methods.rapo.schedule import Schedule, train
+from bilex.methods.rapo.shift import DEFAULT_SHARE, SHARES, ShiftedMapping
 from bilex.methods.rapo.start import AdapterStart, from_linear, from_towers, random_start
 from bilex.methods.rapo.towers import Projection
 from bilex.search.bfloat16 import Bfloat16
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from bilex.training.checkpoint import Checkpoint
 
 
+CRITERIA = {"mrr": "dev", "p_at_1": "dev_p_at_1"}
+"""The record of an epoch that `choose_by` stands for."""
 MIN_ROWS_FOR_BFLOAT16 = 10_000
 """Rows of either table; with fewer, a training step takes little time in any precision."""
 
@@ -52,7 +55,8 @@ class Rapo(Method):
     larger than that of hard and random negatives.
 
     Training starts from the map of a linear method (`start`): its symmetric part goes into the adapters, its orthogonal
-    part into the reflections. `start=random` is the start of the paper.
+    part into the reflections. `start=random` is the start of the paper. After training, each source word is moved by
+    the mean of what the towers leave over for the dictionary words nearest to it (`shift`).
     """
 
     name = "rapo"
@@ -170,6 +174,11 @@ class Rapo(Method):
     """Epochs in its moving average."""
     refit: bool = True
     """Whether to train once more on train and dev together, for the number of epochs that dev has chosen."""
+    shift: float | None = None
+    """The share of the shift of each source word towards the translations of the dictionary words near it (0: none);
+    none: dev chooses 0, 0.25, 0.5, 0.75 or 1. Not in the paper; from InstaMap."""
+    shift_neighbours: int = 30
+    """Dictionary words that determine the shift of a word."""
     warm_start: bool = True
     """Whether to continue from the towers of an earlier training (in self-learning, of the round before). If not,
     training starts as `start` says, and only the contexts of these towers are used again."""
@@ -181,10 +190,12 @@ class Rapo(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._needs_at_least(1, "reflections", "context_cap", "batch", "patience", "smooth", "k")
+        self._needs_at_least(1, "reflections", "context_cap", "batch", "patience", "smooth", "k", "shift_neighbours")
         self._needs_at_least(0, "hard", "random", "warm_up", "epochs", "learning_rate")
         self._needs_at_least(0, "orthogonality", "ranking", "lambda_1", "lambda_2")
         self._needs_unit_rows("contexts and scores are cosines")
+        if not 0 <= (self.shift or 0) <= 1:
+            raise SettingsError(f"rapo: shift={self.shift}; needed a number from 0 to 1, or none")
         if self.start not in ("random", "best") and get_method(self.start).warm_starts:
             raise SettingsError(f"rapo: start={self.start} is not a linear method; choose a linear one, or random")
         if self.adapters != "zeros" and self.start != "random":
@@ -224,13 +235,14 @@ class Rapo(Method):
         trace: Trace,
         checkpoint: Checkpoint = NO_CHECKPOINT,
         warm: Mapping | None = None,
-    ) -> TowerMapping:
+    ) -> Mapping:
         """Train and choose the best epoch on dev; then train on train and dev together, for that many epochs.
 
         warm: trained towers, to continue from or to take the contexts of (see `warm_start`).
         """
         state, initial_rng = checkpoint.load(trace), generator.get_state()
         choose_trace, refit_trace = self._spans(trace, dev)
+        share, warm = self._known_share(warm), warm.base if isinstance(warm, ShiftedMapping) else warm
         trained = warm if isinstance(warm, TowerMapping) else None
         all_pairs = pairs if dev is None else torch.cat([pairs, dev])
         tables = self._tables(x, z, all_pairs, trained, trace, resumed=state is not None)
@@ -239,6 +251,7 @@ class Rapo(Method):
             with state.unpacking():
                 refitting = state.values["stage"] == "refit"
                 chosen = int(state.values["chosen"] or 0) if refitting else chosen
+                share = float(state.values["share"] or 0) if refitting else share
         if dev is not None and not refitting:
             learner = self._learner(tables, pairs, dev, trained, generator, trace, resumed=state is not None)
             stage: dict[str, Any] = {"stage": "choose"}
@@ -252,19 +265,37 @@ class Rapo(Method):
                 checkpoint=checkpoint,
                 state=state,
             )
+            share = self._choose_share(learner, trace)
             if not self.refit:
-                return learner.mapping(self._context(x))
-            with nullcontext() if state is None else state.unpacking():
-                self._report_held_out(trace, chosen, words=len(learner.dev_words))
+                return learner.mapping(self._context(x), share=share, neighbours=self.shift_neighbours)
             state = None
             generator.set_state(initial_rng)
         learner = self._learner(tables, all_pairs, None, trained, generator, trace, resumed=state is not None)
         schedule = replace(self._schedule(all_pairs), epochs=chosen)
-        stage = {"stage": "refit", "chosen": chosen}
+        stage = {"stage": "refit", "chosen": chosen, "share": share}
         train(
             learner, schedule, generator=generator, trace=refit_trace, stage=stage, checkpoint=checkpoint, state=state
         )
-        return learner.mapping(self._context(x))
+        return learner.mapping(self._context(x), share=share, neighbours=self.shift_neighbours)
+
+    def _known_share(self, warm: Mapping | None) -> float:
+        """The share of the shift, unless dev chooses it: that of the setting, or of the round before."""
+        if self.shift is not None:
+            return self.shift
+        if isinstance(warm, ShiftedMapping):
+            return warm.share
+        return DEFAULT_SHARE if warm is None else 0.0
+
+    def _choose_share(self, learner: RankingLearner, trace: Trace) -> float:
+        """The share of the shift that is surely best on dev, by its gain in MRR less the standard error of the gain."""
+        shares = SHARES if self.shift is None else (self.shift,)
+        found = learner.ranks_by_share(shares, self.shift_neighbours)
+        gains = {share: 1 / ranks - 1 / found[shares[0]] for share, ranks in found.items()}
+        share = max(gains, key=lambda share: float(gains[share].mean()) - standard_error(gains[share]))
+        trace(stage="shift", share=share, gain=float(gains[share].mean()))
+        if self.refit:
+            trace(**held_out_record(self.name, found[share]))
+        return share
 
     def _spans(self, trace: Trace, dev: Tensor | None) -> tuple[Trace, Trace]:
         """Traces for the training that chooses the epoch, and for the last training."""
@@ -294,6 +325,7 @@ class Rapo(Method):
             trained=trained,
             penalties=tuple(ApproximatePenalties(self.k) for _ in queries),
             hard_negatives=tuple(HardNegatives(words, self.hard) for words in queries),
+            dtype=self._dtype(x, z),
             trace=trace,
         )
         stored = (None, None) if trained is None else (trained.source_context, trained.target_context)
@@ -329,7 +361,6 @@ class Rapo(Method):
             ),
             weights=self._loss_weights(),
             shuffle=self.shuffle,
-            dtype=self._dtype(*tables.rows),
             generator=generator,
             trace=trace,
         )
@@ -360,12 +391,6 @@ class Rapo(Method):
             raise SettingsError(f"rapo: start={self.start} is not a linear method; choose a linear one, or random")
         return from_linear(mapping, self.activation, self.projection)
 
-    def _report_held_out(self, trace: Trace, chosen: int, *, words: int) -> None:
-        """Record how well the chosen epoch translates the dev words, before the last training trains on them too."""
-        record = {r.get("epoch"): r for r in trace.records if r.get("stage") == "choose"}[chosen]
-        figures = {name: record.get(f"dev_{name}") for name in ("p_at_1", "p_at_5", "p_at_10")}
-        trace(stage=HELD_OUT, method=self.name, words=words, **figures, mrr=record["dev"])
-
     def _loss_weights(self) -> LossWeights:
         return LossWeights(
             ranking=self.ranking,
@@ -387,6 +412,6 @@ class Rapo(Method):
             learning_rate=self.learning_rate,
             decay=self.decay,
             patience=self.patience,
-            criterion={"mrr": "dev", "p_at_1": "dev_p_at_1"}[self.choose_by],
+            criterion=CRITERIA[self.choose_by],
             smooth=self.smooth,
         )
