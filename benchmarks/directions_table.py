@@ -1,10 +1,12 @@
 """P@1 of systems on the open directions: mean and standard deviation over random seeds.
 
     python benchmarks/directions_table.py OUTPUT.jsonl [--systems "vecmap,rcsls,rapo"] [--directions en-fr,en-fi]
-        [--rng-seeds 0,1,2] [--pairs 500] [--threads 2] [--published]
+        [--rng-seeds 0,1,2] [--pairs 500] [--noise 1] [--threads 2] [--published]
 
 A system is a method with settings, such as "rapo activation=tanh". With --pairs it is trained on this many pairs of the
-train dictionary, with different source words, sampled with the seed. An unsupervised method gets no dictionary.
+train dictionary, with different source words, sampled with the seed. An unsupervised method gets no dictionary. With
+--noise the vectors are poorer: a random vector of this length, relative to its own, is added to the vector of each word
+of both languages (the same random vectors for all systems).
 
 Each run is one line of OUTPUT. Runs that are in the file are not repeated, so a table can be interrupted and extended,
 or computed by two processes that share the file. Without systems nothing is run. At the end all results in OUTPUT are
@@ -25,9 +27,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from bilex import AlignmentError, align, get_method
+from bilex import AlignmentError, EmbeddingTable, align, get_method
 from bilex.bench.inputs import some_pairs
 from bilex.bench.report.published import published
 from measuring import add_line, read_lines
@@ -42,6 +45,7 @@ def main() -> None:
     parser.add_argument("--directions", default=",".join(DIRECTIONS))
     parser.add_argument("--rng-seeds", default="0")
     parser.add_argument("--pairs", type=int)
+    parser.add_argument("--noise", type=float, default=0.0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--published", action="store_true")
     args = parser.parse_args()
@@ -49,23 +53,24 @@ def main() -> None:
     for rng_seed in map(int, args.rng_seeds.split(",")):
         for direction in args.directions.split(","):
             for system in filter(None, args.systems.split(",")):
-                run(args.output, system, direction, rng_seed, args.pairs)
+                run(args.output, system, direction, rng_seed, pairs=args.pairs, noise=args.noise)
     print_table(read_lines(args.output), published() if args.published else {})
 
 
-def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | None) -> None:
+def run(output: Path, system: str, direction: str, rng_seed: int, *, pairs: int | None, noise: float) -> None:
     """Do one run unless OUTPUT has it, and append its line."""
     name, *settings = system.split()
     method = get_method(name, dict(setting.split("=", 1) for setting in settings))
     rng_seed = rng_seed if method.uses_dev or not method.needs_pairs or pairs is not None else 0
-    if any(_key(known) == (system, pairs, direction, rng_seed) for known in read_lines(output)):
+    if any(_key(known) == (system, pairs, noise, direction, rng_seed) for known in read_lines(output)):
         return
-    source, target = DIRECTIONS[direction].load()
+    source, target = (with_noise(table, noise) for table in DIRECTIONS[direction].load())
     train = DIRECTIONS[direction].train() if method.needs_pairs else None
     if train is not None and pairs is not None:
         train = some_pairs(train, source, target, pairs, rng_seed)
     started = time.perf_counter()
-    record = {"system": system, "pairs": pairs, "direction": direction, "rng_seed": rng_seed}
+    record: dict[str, Any] = {"system": system, "pairs": pairs, "direction": direction, "rng_seed": rng_seed}
+    record |= {"noise": noise} if noise else {}
     try:
         alignment = align(source, target, train, method=method, rng_seed=rng_seed, measured=False, vectors_only=True)
     except AlignmentError as error:
@@ -81,6 +86,15 @@ def run(output: Path, system: str, direction: str, rng_seed: int, pairs: int | N
     record["threads"] = torch.get_num_threads()
     record["peak_gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     add_line(output, record)
+
+
+def with_noise(table: EmbeddingTable, noise: float) -> EmbeddingTable:
+    """X + noise · |x| · e, with e a random direction for each word."""
+    if not noise:
+        return table
+    e = np.random.default_rng(len(table)).standard_normal(table.rows.shape, dtype=np.float32)
+    e *= noise * np.linalg.norm(table.rows, axis=1, keepdims=True) / np.linalg.norm(e, axis=1, keepdims=True)
+    return EmbeddingTable(table.words, table.rows + e)
 
 
 def print_table(records: list[dict[str, Any]], beside: dict[str, dict[str, float]]) -> None:
@@ -113,12 +127,13 @@ def _cell(values: list[float | None]) -> str:
 
 
 def _label(record: dict[str, Any]) -> str:
-    pairs = record.get("pairs")
-    return record["system"] if pairs is None else f"{record['system']}, {pairs} pairs"
+    pairs, noise = record.get("pairs"), record.get("noise")
+    label = record["system"] if pairs is None else f"{record['system']}, {pairs} pairs"
+    return f"{label}, noise {noise:g}" if noise else label
 
 
-def _key(record: dict[str, Any]) -> tuple[str, int | None, str, int]:
-    return record["system"], record.get("pairs"), record["direction"], record["rng_seed"]
+def _key(record: dict[str, Any]) -> tuple[str, int | None, float, str, int]:
+    return record["system"], record.get("pairs"), record.get("noise", 0.0), record["direction"], record["rng_seed"]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def turned_noisily():
 
 
 def start(given, trace=None):
-    return best_start(*given, torch.Generator(), trace or Trace())
+    return best_start(CANDIDATES["best"], *given, torch.Generator(), trace or Trace())
 
 
 def test_the_candidate_with_the_best_mrr_on_held_out_words_is_fitted_to_all_pairs(turned_noisily, monkeypatch, same):
@@ -47,16 +47,26 @@ def test_held_out_words_are_not_learnt(turned_noisily, monkeypatch):
         module, "_fit", lambda method, x, z, pairs, _: fitted.append(pairs) or Procrustes().fit(x, z, pairs)
     )
     start(turned_noisily)
-    assert [len(pairs) for pairs in fitted] == [480] * len(CANDIDATES) + [600]
+    assert [len(pairs) for pairs in fitted] == [480] * len(CANDIDATES["best"]) + [600]
     assert not (fitted[0][:, 0] % 5 == 0).any()
 
 
 def test_with_few_words_nothing_is_chosen(turned_noisily, same):
     x, z, pairs = turned_noisily
     few, trace = pairs[:400], Trace()
-    made = best_start(x, z, few, torch.Generator(), trace)
+    made = best_start(CANDIDATES["best"], x, z, few, torch.Generator(), trace)
     assert not trace.records
     assert same(made, GeoMM(penalty=(3e3,)).fit(x, z, few, dev=None, trace=Trace()))
+
+
+def test_the_penalty_of_geomm_is_chosen(turned_noisily, monkeypatch, same):
+    x, z, pairs = turned_noisily
+    told = iter([0.1, 0.2])
+    monkeypatch.setattr(module, "reciprocal_ranks", lambda *_: torch.full((3,), next(told), dtype=torch.float64))
+    trace = Trace()
+    made = best_start(CANDIDATES["geomm"], x, z, pairs, torch.Generator(), trace)
+    assert same(made, GeoMM(penalty=(1e4,)).fit(x, z, pairs, dev=None, trace=Trace()))
+    assert trace.records[0]["penalty"] == "(10000.0,)"
 
 
 def test_only_frequent_words_are_looked_at(turned_noisily, monkeypatch):

@@ -14,7 +14,7 @@ from bilex.evaluation.held_out import held_out_record
 from bilex.mapping import LinearMapping
 from bilex.methods.base import Method, get_method
 from bilex.methods.rapo.adapter import Activation
-from bilex.methods.rapo.best_start import best_start
+from bilex.methods.rapo.best_start import CANDIDATES, best_start
 from bilex.methods.rapo.context import ContextSettings, just_below
 from bilex.methods.rapo.hard_negatives import HardNegatives
 from bilex.methods.rapo.learner import RankingLearner, Shuffle, Tables
@@ -108,8 +108,8 @@ class Rapo(Method):
     }
 
     start: str = "geomm"
-    """Where training starts: the name of a linear method; `best`, that of several linear methods which translates
-    held-out pairs best; or `random`."""
+    """Where training starts: the name of a linear method (`geomm` with that of its penalties which translates held-out
+    pairs best); `best`, that of several linear methods which does so; or `random`."""
     adapters: AdapterStart = "zeros"
     """The adapters of a random start: zeros, or random numbers between ±1/√d, as in the authors' program."""
     activation: Activation = "linear"
@@ -383,8 +383,9 @@ class Rapo(Method):
             d = x.shape[1]
             parameters = random_start(d, self.reflections or d, self.projection, generator, adapters=self.adapters)
             return {name: array.to(x) for name, array in parameters.items()}
-        if self.start == "best":
-            return from_linear(best_start(x, z, pairs, generator, trace), self.activation, self.projection)
+        if self.start in CANDIDATES:
+            chosen = best_start(CANDIDATES[self.start], x, z, pairs, generator, trace)
+            return from_linear(chosen, self.activation, self.projection)
         # The linear method has its default settings, except that the tables are normalized as for RAPO.
         mapping = get_method(self.start).fit(x, z, pairs, dev=None, generator=generator, trace=Trace())
         if not isinstance(mapping, LinearMapping):
