@@ -33,7 +33,7 @@ def make_candidates(evidence, lists):
         scores=np.broadcast_to(-np.arange(targets.shape[1], dtype=np.float64), targets.shape).copy(),
         cosines=cosines,
         back_ranks=np.full(targets.shape, BACKWARD),
-        back_cosines=np.zeros(targets.shape),
+        back_scores=np.zeros(targets.shape),
     )
 
 

@@ -165,9 +165,8 @@ def test_a_small_budget_is_kept_to(peak_bytes, monkeypatch, z, known, search):
 
 
 def test_penalties_are_computed_once(tables, monkeypatch):
-    index, calls, once = CSLS().index(*tables), [], CSLS.penalty_and_neighbours
-    counted = lambda self, *tables, **more: calls.append(1) or once(self, *tables, **more)  # noqa: E731
-    monkeypatch.setattr(CSLS, "penalty_and_neighbours", counted)
+    index, calls, once = CSLS().index(*tables), [], CSLS.penalty
+    monkeypatch.setattr(CSLS, "penalty", lambda self, *tables, **more: calls.append(1) or once(self, *tables, **more))
     for _ in range(3):
         index.penalty("target")
     assert len(calls) == 1

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from bilex.search.lists import TopK, sort_lists
 from bilex.search.products import products
-from bilex.search.topk import topk
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,9 +17,10 @@ if TYPE_CHECKING:
 
     from bilex.retrieval import Index
     from bilex.search.blocks import Progress
+    from bilex.search.lists import TopK
 
-BACKWARD = 15
-"""Source words nearest to a candidate, in which the rank of the word is looked for: as many as CSLS has searched."""
+BACKWARD = 10
+"""Source words that are searched for each candidate, to find the rank of the word among them."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,9 +36,9 @@ class Candidates:
     cosines: NDArray[np.float64]
     """(q, c)."""
     back_ranks: NDArray[np.int64]
-    """Rank of the source word among those nearest to the candidate, from 0; `BACKWARD` if it is below: (q, c)."""
-    back_cosines: NDArray[np.float64]
-    """Cosine of the nearest source word of the candidate: (q, c)."""
+    """Rank of the source word among the best source words of the candidate, from 0; `BACKWARD` if below: (q, c)."""
+    back_scores: NDArray[np.float64]
+    """Score of the best source word of the candidate: (q, c)."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -55,7 +54,7 @@ class Candidates:
 
     def head(self, n: int) -> Candidates:
         """The n best of each word."""
-        names = ("targets", "scores", "cosines", "back_ranks", "back_cosines")
+        names = ("targets", "scores", "cosines", "back_ranks", "back_scores")
         return replace(self, **{name: getattr(self, name)[:, :n] for name in names})
 
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -78,9 +77,7 @@ def find_candidates(
     backward: the result of `search_backward` for all targets; by default those of the candidates are searched.
     """
     sources = torch.from_numpy(rows).to(index.x.device)
-    is_few = "source" not in index.penalties and 2 * len(rows) < len(index.x)
-    own = None if is_few else sources  # of few words, only their own penalties are computed
-    best = index.topk(index.x[sources], n, first=first, rows=own, progress=progress)
+    best = index.topk(index.x[sources], n, first=first, rows=sources, progress=progress)
     if backward is None:
         targets, places = torch.unique(best.indices, return_inverse=True)
         back = search_backward(index, targets, first=first, progress=progress)
@@ -95,17 +92,12 @@ def find_candidates(
         scores=best.values.double().cpu().numpy(),
         cosines=cosines.double().cpu().numpy(),
         back_ranks=ranks.cpu().numpy(),
-        back_cosines=back.values[:, 0].double()[places].cpu().numpy(),
+        back_scores=back.values[:, 0].double()[places].cpu().numpy(),
     )
 
 
 def search_backward(
     index: Index, targets: Tensor, *, first: int | None = None, progress: Progress | None = None
 ) -> TopK:
-    """The nearest source words of target rows (t,) with their cosines: (t, `BACKWARD`)."""
-    known = index.neighbours.get("target") if first is None else None
-    if known is None or known.indices.shape[1] < BACKWARD:
-        near = topk(index.z[targets], index.x[:first], BACKWARD, budget=index.budget, progress=progress).indices
-    else:
-        near = known.indices[targets, :BACKWARD]
-    return sort_lists(TopK(products(index.z[targets], index.x, near.to(torch.int32)), near))
+    """The best source words of target rows (t,): (t, `BACKWARD`)."""
+    return index.topk(index.z[targets], BACKWARD, "backward", first=first, rows=targets, progress=progress)

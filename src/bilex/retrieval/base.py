@@ -44,19 +44,13 @@ class Retrieval(ABC):
     ) -> Tensor | None:
         """The penalty of each candidate (m, e) over the other table (n, e): (m,); None if there are no penalties."""
 
-    def penalty_and_neighbours(
-        self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None
-    ) -> Penalties:
-        """The same penalties, with the neighbours that were searched for them."""
-        return Penalties(self.penalty(candidates, others, budget=budget, progress=progress))
-
     def penalties(
         self, x: Tensor, z: Tensor, *, budget: int, progress: Progress | None = None
     ) -> tuple[Penalties, Penalties]:
         """Those of all rows of both tables; the same bits as `penalty`."""
         return (
-            self.penalty_and_neighbours(x, z, budget=budget, progress=progress),
-            self.penalty_and_neighbours(z, x, budget=budget, progress=progress),
+            Penalties(self.penalty(x, z, budget=budget, progress=progress)),
+            Penalties(self.penalty(z, x, budget=budget, progress=progress)),
         )
 
     def bounds(self, candidates: Tensor, others: Tensor, *, budget: int) -> Tensor | None:  # noqa: ARG002

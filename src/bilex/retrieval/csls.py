@@ -66,16 +66,8 @@ class CSLS(Retrieval):
 
     def penalty(self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None) -> Tensor:
         """r(c) of the candidates (m, e): (m,), the same to the last bit in any selection of them."""
-        penalty = self.penalty_and_neighbours(candidates, others, budget=budget, progress=progress).values
-        assert penalty is not None
-        return penalty
-
-    def penalty_and_neighbours(
-        self, candidates: Tensor, others: Tensor, *, budget: int, progress: Progress | None = None
-    ) -> Penalties:
-        """The same, with the neighbours of which r is the mean, and some more."""
         neighbours = topk(candidates, others, self.k + SPARE_NEIGHBOURS, budget=budget, progress=progress)
-        return Penalties(self._penalty(candidates, others, neighbours), neighbours)
+        return self._penalty(candidates, others, neighbours)
 
     def penalties(
         self, x: Tensor, z: Tensor, *, budget: int, progress: Progress | None = None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 
 from bilex.normalize import unit
-from bilex.retrieval.base import Penalties
 from bilex.retrieval.partial_penalties import MAX_PARTIAL_SHARE, PartialPenalties, PartialSearch
 from bilex.retrieval.sides import SIDES, Sides, from_to, other
 from bilex.search.blocks import BUDGET
@@ -155,8 +154,9 @@ class Index:
             self.penalty("target", progress=progress)
             return
         both = self.retrieval.penalties(self.x, self.z, budget=self.budget, progress=progress)
-        for side, found in zip(SIDES, both, strict=True):
-            self._store(side, found)
+        for side, (values, _) in zip(SIDES, both, strict=True):
+            self._store(side, values)
+        self.neighbours.update((side, near) for side, (_, near) in zip(SIDES, both, strict=True) if near is not None)
 
     def penalty(self, side: Side, *, progress: Progress | None = None) -> Tensor | None:
         """The penalties of one table's rows as candidates, computed once over the whole other table."""
@@ -165,8 +165,8 @@ class Index:
             missing = (~partial.exact).nonzero()[:, 0]
             self._store_partial(side, partial.filled(missing, self._exact(side, progress)(missing)))
         elif side not in self.penalties:
-            found = self.retrieval.penalty_and_neighbours(*self._tables(side), budget=self.budget, progress=progress)
-            self._store(side, found)
+            values = self.retrieval.penalty(*self._tables(side), budget=self.budget, progress=progress)
+            self._store(side, values)
         return self.penalties[side]
 
     def _saves_time(self, side: Side, count: int) -> bool:
@@ -184,16 +184,14 @@ class Index:
             return None if bounds is None else PartialPenalties.of(bounds)
         return self.partial_penalties[side]
 
-    def _store(self, side: Side, found: Penalties) -> None:
-        self.penalties[side] = found.values
-        if found.neighbours is not None:
-            self.neighbours[side] = found.neighbours
-        if self.cache is not None and found.values is not None:
-            self.cache.put(side, found.values)
+    def _store(self, side: Side, values: Tensor | None) -> None:
+        self.penalties[side] = values
+        if self.cache is not None and values is not None:
+            self.cache.put(side, values)
 
     def _store_partial(self, side: Side, partial: PartialPenalties) -> None:
         if partial.exact.all():
-            self._store(side, Penalties(partial.values))
+            self._store(side, partial.values)
             return
         self.partial_penalties[side] = partial
         if self.cache is not None:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Backward(Signal):
-    """−log(1 + rank of the word among those nearest to c), whether it is the nearest, cos(q, c) − cos(nearest, c)."""
+    """−log(1 + rank of the word among the candidate's best), whether it is the best, and s(q, c) − s(best, c)."""
 
     name = "backward"
-    summary = "rank of the word among the words nearest to the candidate"
+    summary = "rank of the word among the best translations of the candidate"
 
     def fit(self, evidence: Evidence) -> Measure:  # noqa: ARG002
         """Nothing is learnt."""
@@ -28,5 +28,5 @@ def _measure(candidates: Candidates) -> Columns:
     return {
         "rank": -np.log1p(candidates.back_ranks),
         "mutual": (candidates.back_ranks == 0).astype(np.float64),
-        "margin": candidates.cosines - candidates.back_cosines,
+        "margin": candidates.scores - candidates.back_scores,
     }
