@@ -348,7 +348,7 @@ def _print(translation: Translation, alignment: Alignment, direction: Direction,
         return
     note = " (through subwords)" if translation.through == "subwords" else ""
     found = (f"{c.word} {figure}" for c, figure in zip(translation.candidates, translation.figures, strict=True))
-    together = []
+    together: list[str] = []
     if translation.any_right is not None and len(translation.candidates) > 1:
         together = [f"one of these {100 * translation.any_right:.0f} %"]
     standard.write(["\t".join([f"{translation.word}{note}", *found, *together]), "\n"])

@@ -47,7 +47,8 @@ def evidence(alignment: Alignment) -> Evidence:
 
 def likely(ranked: Ranked, further: float) -> NDArray[np.bool_]:
     """The first translation of each word, and further ones of at least the probability `further`: (q, n)."""
-    return (np.arange(ranked.targets.shape[1]) == 0) | (ranked.confidences >= further)
+    listed: NDArray[np.bool_] = (np.arange(ranked.targets.shape[1]) == 0) | (ranked.confidences >= further)
+    return listed
 
 
 def entries(ranked: Ranked, words: Sides[Sequence[str]], listed: NDArray[np.bool_]) -> list[Entry]:
@@ -55,8 +56,8 @@ def entries(ranked: Ranked, words: Sides[Sequence[str]], listed: NDArray[np.bool
     found = []
     for i, (targets, scores, confidences, any_right) in enumerate(zip(*(c.tolist() for c in ranked), strict=True)):
         for rank, place in enumerate(listed[i].nonzero()[0].tolist(), 1):
-            about = {"confidence": confidences[place], "any_right": any_right[-1]}
-            found.append(Entry(words.source[i], words.target[targets[place]], scores[place], rank, **about))
+            entry = Entry(words.source[i], words.target[targets[place]], scores[place], rank)
+            found.append(entry._replace(confidence=confidences[place], any_right=any_right[-1]))
     return found
 
 
