@@ -33,6 +33,7 @@ from bilex.fitting.fit import fit
 from bilex.fitting.inputs import collect
 from bilex.fitting.second_stage import fit_second_stage
 from bilex.rerank.learning import SecondStage
+from bilex.rerank.reranker import RETRIEVAL
 from bilex.storage.files import atomic_write
 from bilex.training.negatives import is_gold
 from open_directions import DIRECTIONS, SHARED
@@ -42,7 +43,11 @@ if TYPE_CHECKING:
     from bilex.rerank.reranker import Ranked
 
 PRECISIONS = (0.8, 0.9, 0.95)
+SHOWN = (1, 5, 20)
+"""Numbers of candidates of which any may be right."""
 BANDS = (0, 2_000, 5_000, 10_000, 20_000, 1_000_000)
+MANY = 10_000
+"""Words that are ranked to measure the time."""
 OMW_ROWS = 10_000
 """Only source words among this many most frequent ones."""
 
@@ -99,7 +104,18 @@ def run(system: str, name: str, rng_seed: int, args: argparse.Namespace) -> dict
         **record,
         "second_stage": {**found, "weights": weights},
         "test": measure(alignment.reranked(reranker), test),
+        "ranking": rank_many(alignment.reranked(reranker)),
     }
+
+
+def rank_many(alignment: Alignment) -> dict[str, float]:
+    """Seconds to rank the first `MANY` words, from two mapped tables on: with the signals and all penalties."""
+    stage = alignment.stage()
+    assert stage is not None
+    fresh = RETRIEVAL.index(alignment.source_rows, alignment.target_rows)
+    started, cpu = time.perf_counter(), time.process_time()
+    stage.rank(fresh, np.arange(min(MANY, len(alignment.source))), stage.reranker.candidates)
+    return {"words": MANY, "seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - cpu}
 
 
 def measure(alignment: Alignment, test: Lexicon) -> dict[str, Any]:
@@ -140,19 +156,29 @@ def measure(alignment: Alignment, test: Lexicon) -> dict[str, Any]:
                 "p_at_1": _percent(after[here]),
                 "vectors_only": _percent(before[here]),
                 "confidence": _percent(confidence[here]),
+                "calibration_error": calibration_error(confidence[here], after[here]),
             }
             for low, high in itertools.pairwise(BANDS)
             if (here := ((rows >= low) & (rows < high)).numpy()).any()
         ],
         "calibration_error": calibration_error(confidence, after),
+        "calibration_error_by_chance": by_chance(confidence),
         "calibration_error_all": calibration_error(ranked.confidences.reshape(-1), right.reshape(-1)),
         "reliability": [list(part) for part in reliability(confidence, after)],
+        "any_right": [_any_right(ranked, right, n) for n in SHOWN],
         "expected_precision": [_kept(confidence, after, precision) for precision in PRECISIONS],
         "several": several(ranked, right, total, stage.reranker.summary.min_confidence),
         "rank_seconds": seconds,
         "rank_cpu_seconds": cpu_seconds,
         "errors": _errors(ranked, right, rows.tolist(), indexed.gold, sources, targets),
     }
+
+
+def by_chance(confidence: np.ndarray, samples: int = 200) -> float:
+    """The mean calibration error of probabilities that are exactly right: chance alone, with so many words."""
+    generator = np.random.default_rng(0)
+    right = (generator.random(len(confidence)) < confidence for _ in range(samples))
+    return statistics.mean(calibration_error(confidence, one) for one in right)
 
 
 def several(ranked: Ranked, right: np.ndarray, total: np.ndarray, threshold: float) -> dict[str, Any]:
@@ -172,7 +198,8 @@ def print_table(records: list[dict[str, Any]]) -> None:
         "gain",
         "recall",
         "wins : losses",
-        "ECE",
+        "ECE (by chance)",
+        "ECE of any",
         "precision at 0.9",
         "F1",
         "F1 fixed",
@@ -187,14 +214,17 @@ def print_table(records: list[dict[str, Any]]) -> None:
         if not with_stage:
             print(f"| {system} | {direction} | {vectors:.2f} |{' |' * len(columns)}")
             continue
-        mean = {key: statistics.mean(t[key] for t in with_stage) for key in ("p_at_1", "recall", "calibration_error")}
+        keys = ("p_at_1", "recall", "calibration_error", "calibration_error_by_chance")
+        mean = {key: statistics.mean(t[key] for t in with_stage) for key in keys}
+        any_error = statistics.mean(t["any_right"][1]["calibration_error"] for t in with_stage)
         at_90 = statistics.mean(t["expected_precision"][1]["precision"] for t in with_stage)
         f1 = [statistics.mean(t["several"][key] for t in with_stage) for key in ("f1", "best_fixed_f1")]
         cost = [statistics.mean(r["seconds"][key] for r in own) for key in ("align_cpu", "second_stage_cpu")]
         signs = ", ".join(f"{t['wins']} : {t['losses']}" for t in with_stage)
         print(
             f"| {system} | {direction} | {vectors:.2f} | {mean['p_at_1']:.2f} | {mean['p_at_1'] - vectors:+.2f} | "
-            f"{mean['recall']:.1f} | {signs} | {mean['calibration_error']:.3f} | {at_90:.3f} | "
+            f"{mean['recall']:.1f} | {signs} | {mean['calibration_error']:.3f} "
+            f"({mean['calibration_error_by_chance']:.3f}) | {any_error:.3f} | {at_90:.3f} | "
             f"{f1[0]:.3f} | {f1[1]:.3f} | {cost[0]:.0f} + {cost[1]:.0f} |"
         )
 
@@ -218,6 +248,13 @@ def _kept(confidence: np.ndarray, right: np.ndarray, precision: float) -> dict[s
     order = np.argsort(-confidence, kind="stable")
     count = int((confidence[order].cumsum() / np.arange(1, len(order) + 1) >= precision).sum())
     return {"expected": precision, "words": count, "precision": float(right[order][:count].mean()) if count else 0.0}
+
+
+def _any_right(ranked: Ranked, right: np.ndarray, n: int) -> dict[str, float]:
+    """The probability that any of the first n candidates is right, and for how many words one is."""
+    probability, found = ranked.any_right[:, n - 1], right[:, :n].any(1)
+    error = calibration_error(probability, found)
+    return {"n": n, "probability": _percent(probability), "right": _percent(found), "calibration_error": error}
 
 
 def _f1(right: float, chosen: float, total: float) -> dict[str, float]:

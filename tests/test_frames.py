@@ -7,8 +7,8 @@ from bilex import Entry, MissingExtraError, Translation, to_frame
 
 def test_a_lexicon(alignment):
     frame = alignment.to_frame(n=2, max_rank=5)
-    assert frame.columns == ["source", "target", "score", "rank", "origin", "confidence"]
-    assert frame.rows() == [(*entry[:5], None) for entry in alignment.induce(n=2, max_rank=5)]
+    assert frame.columns == ["source", "target", "score", "rank", "origin", "confidence", "any_right"]
+    assert frame.rows() == [(*entry[:5], None, None) for entry in alignment.induce(n=2, max_rank=5)]
 
 
 def test_translations(alignment):
@@ -25,7 +25,7 @@ def test_one_translation(alignment):
 
 
 def test_nothing():
-    assert to_frame([]).columns == ["source", "target", "score", "rank", "origin", "confidence"]
+    assert to_frame([]).columns == ["source", "target", "score", "rank", "origin", "confidence", "any_right"]
     assert to_frame([Translation("x", (), None)]).rows() == [("x", None, None, None, None)]
 
 
@@ -38,9 +38,16 @@ def test_a_pair_without_a_score():
 
 def test_pandas():
     pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = to_frame([Entry("a", "b", 0.5, 1, "found", 0.9)], library="pandas")
-    values = {"source": ["a"], "target": ["b"], "score": [0.5], "rank": [1], "origin": ["found"], "confidence": [0.9]}
-    assert frame.to_dict("list") == values
+    frame = to_frame([Entry("a", "b", 0.5, 1, "found", 0.75, 0.9)], library="pandas")
+    assert frame.to_dict("list") == {
+        "source": ["a"],
+        "target": ["b"],
+        "score": [0.5],
+        "rank": [1],
+        "origin": ["found"],
+        "confidence": [0.75],
+        "any_right": [0.9],
+    }
 
 
 def test_pandas_is_an_extra(monkeypatch):

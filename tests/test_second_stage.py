@@ -49,6 +49,16 @@ class TestTranslate:
         assert all(len(t.confidences) == 3 and 0 <= min(t.confidences) <= max(t.confidences) <= 1 for t in found)
         assert all(t.confidences == () for t in plain)
 
+    def test_any_right_is_that_of_the_candidates_shown(self, reranked, alike):
+        words, right = zip(*alike.test, strict=True)
+        one, three = (reranked.translate(words, n) for n in (1, 3))
+        assert all(t.any_right == pytest.approx(t.confidences[0], abs=1e-6) for t in one)
+        assert all(a.any_right <= b.any_right <= 1 for a, b in zip(one, three, strict=True))
+        found = np.array([r in t.words for t, r in zip(three, right, strict=True)])
+        assert np.mean([t.any_right for t in three]) == pytest.approx(found.mean(), abs=0.1)
+        assert reranked.translate(words[0], vectors_only=True).any_right is None
+        assert reranked.translate("nowhere").any_right is None
+
     def test_shows_probabilities(self, reranked, alike):
         translation = reranked.translate(alike.test.sources[0], 2)
         assert translation.figures == [f"{100 * p:.0f} %" for p in translation.confidences]
@@ -103,6 +113,13 @@ class TestInduce:
         for entry in entries[:20]:
             translation = reranked.translate(entry.source, 1)
             assert (entry.target, entry.confidence) == (translation.words[0], pytest.approx(translation.confidences[0]))
+
+    def test_any_right_is_that_of_all_that_are_ranked(self, reranked):
+        first, several = (reranked.induce(n=n, given=False) for n in (1, 5))
+        known = {entry.source: entry.any_right for entry in first}
+        assert all(entry.confidence <= entry.any_right + 1e-6 for entry in first)
+        assert all(entry.any_right == known[entry.source] for entry in several)
+        assert math.isnan(reranked.induce(vectors_only=True, given=False)[0].any_right)
 
     def test_n_is_a_maximum(self, reranked, alike):
         entries = reranked.induce(n=5, given=False)

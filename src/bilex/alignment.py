@@ -23,9 +23,10 @@ from bilex.normalize import Normalizer, unit
 from bilex.page.display import MAX_SHOWN_ROWS, Displayed, format_count, format_list
 from bilex.rerank.reranker import RETRIEVAL
 from bilex.retrieval import CSLS, Index, Retrieval
-from bilex.retrieval.sides import Sides, both_sides, from_to, reverse
+from bilex.retrieval.mutual import is_mutual
+from bilex.retrieval.sides import Sides, both_sides, from_to
 from bilex.run.given import given_pairs, with_given
-from bilex.run.second_stage import decided_pairs, entries, evaluated, evidence, most_confident
+from bilex.run.second_stage import decided_pairs, entries, evaluated, evidence, likely, most_confident
 from bilex.settings.fields import check_positive
 from bilex.storage.array_form import all_finite
 from bilex.table import EmbeddingTable
@@ -60,6 +61,8 @@ class Translation(Displayed):
     """Where its vector came from: "table", "subwords", or None."""
     confidences: tuple[float, ...] = ()
     """The probability of each candidate that a dictionary lists it; empty without a second stage."""
+    any_right: float | None = None
+    """The probability that a dictionary lists one of these candidates; None without a second stage."""
 
     @property
     def words(self) -> list[str]:
@@ -285,17 +288,23 @@ class Alignment(Displayed):
         """The translations of the words in the table by the second stage; the others as they are."""
         rows = np.array([self.source.index[t.word] for t in translations if t.through == "table"], dtype=np.int64)
         ranked = stage.rank(self.index(retrieval), rows, n, progress=progress)
-        lists = zip(ranked.targets.tolist(), ranked.scores.tolist(), ranked.confidences.tolist(), strict=True)
+        lists = zip(*(column.tolist() for column in ranked), strict=True)
         return [
             self._rated(translation, *next(lists)) if translation.through == "table" else translation
             for translation in translations
         ]
 
     def _rated(
-        self, translation: Translation, rows: list[int], scores: list[float], confidences: list[float]
+        self,
+        translation: Translation,
+        rows: list[int],
+        scores: list[float],
+        confidences: list[float],
+        any_right: list[float],
     ) -> Translation:
         candidates = tuple(Candidate(self.target.words[j], score) for j, score in zip(rows, scores, strict=True))
-        return replace(translation, candidates=candidates, confidences=tuple(confidences))
+        any_of_these = any_right[len(candidates) - 1]
+        return replace(translation, candidates=candidates, confidences=tuple(confidences), any_right=any_of_these)
 
     def _translations(
         self, words: list[str], n: int, direction: Direction, retrieval: Retrieval | None, progress: Progress | None
@@ -367,11 +376,14 @@ class Alignment(Displayed):
         if stage is None:
             induced = self._induce(n, mutual, max_rank, direction, retrieval, progress)
         else:
-            rows = np.arange(min(len(self.source), max_rank or len(self.source)))
-            ranked = stage.rank(self.index(retrieval), rows, n, first=max_rank, progress=progress)
+            index, rows = self.index(retrieval), np.arange(min(len(self.source), max_rank or len(self.source)))
+            ranked = stage.rank(index, rows, n, first=max_rank, progress=progress)
             words: Sides[Sequence[str]] = Sides(self.source.words, self.target.words)
-            further = stage.reranker.summary.min_confidence
-            induced = entries(ranked, words, rows.tolist(), n=n, mutual=mutual, further=further)
+            listed = likely(ranked, stage.reranker.summary.min_confidence)
+            if mutual:
+                queries, places = (torch.from_numpy(array).to(self.device) for array in (rows, ranked.targets))
+                listed &= is_mutual(index, queries, places, first=max_rank, progress=progress).cpu().numpy()
+            induced = entries(ranked, words, listed)
             induced = most_confident(induced, min_confidence=min_confidence, expected_precision=expected_precision)
         if not given:
             return induced
@@ -388,13 +400,11 @@ class Alignment(Displayed):
     ) -> list[Entry]:
         index = self.index(retrieval)
         sources, targets = self.tables.along(direction)
-        x, z = Sides(index.x, index.z).along(direction)
+        x = Sides(index.x, index.z).along(direction).source
         rows = torch.arange(min(len(x), max_rank or len(x)), device=x.device)
         best = index.topk(x[rows], 1 if mutual else n, direction, first=max_rank, rows=rows, progress=progress)
         if mutual:
-            hits, place = torch.unique(best.indices[:, 0], return_inverse=True)
-            back = index.topk(z[hits], 1, reverse(direction), first=max_rank, rows=hits, progress=progress)
-            rows = rows[back.indices[:, 0][place] == rows]
+            rows = rows[is_mutual(index, rows, best.indices, direction, first=max_rank, progress=progress)[:, 0]]
             best = best._replace(values=best.values[rows], indices=best.indices[rows])
         return [
             Entry(sources.words[i], targets.words[j], score, rank)

@@ -16,8 +16,8 @@ class Entry(NamedTuple):
     """An entry of a lexicon; rank 1 is the first translation of its source word.
 
     The score is nan if a word has no vector. origin: found by the vectors, given by the dictionary, or accepted or
-    corrected by a person in `bilex explore`. confidence: the probability that a dictionary lists the pair, nan if it is
-    not known.
+    corrected by a person in `bilex explore`. confidence: the probability that a dictionary lists the pair; any_right:
+    that it lists any of the candidates that were ranked for the source word. Both are nan if they are not known.
     """
 
     source: str
@@ -26,6 +26,7 @@ class Entry(NamedTuple):
     rank: int = 0
     origin: Origin = "found"
     confidence: float = math.nan
+    any_right: float = math.nan
 
     @property
     def is_decided(self) -> bool:

@@ -19,8 +19,8 @@ Library = Literal["polars", "pandas"]
 def to_frame(results: Sequence[Entry] | Sequence[Translation] | Translation, *, library: Library = "polars") -> Any:
     """What `Alignment.induce` or `Alignment.translate` gave, as a frame with one line for each candidate.
 
-    Columns: source, target, score, rank, origin and confidence; of translations `through` instead of the last two. A
-    word without a vector has one line with nothing in it, a pair without a score or a confidence nothing in that place.
+    Columns: source, target, score, rank, origin, confidence and any_right; of translations `through` instead of the
+    last three. A word without a vector has one line with nothing in it, and what is not known has nothing in its place.
     pandas needs the extra `pandas`.
     """
     results = [results] if isinstance(results, Translation) else results

@@ -27,8 +27,19 @@ def test_measures_an_alignment(reranked, alike):
     assert found["vectors_only"] == pytest.approx(evaluation.vectors_only.scores.p_at_1)
     assert found["calibration_error"] == pytest.approx(evaluation.calibration_error)
     assert found["wins"] - found["losses"] == round((found["p_at_1"] - found["vectors_only"]) * len(alike.test) / 100)
+    assert [part["n"] for part in found["any_right"]] == [1, 5, 20]
+    assert found["any_right"][0]["right"] == pytest.approx(found["p_at_1"])
+    assert found["any_right"][2]["right"] == pytest.approx(found["recall"])
+    assert all(part["probability"] == pytest.approx(part["right"], abs=15) for part in found["any_right"])
     assert sum(band["words"] for band in found["bands"]) == found["words"] == len(alike.test)
     assert all(set(error) == {"word", "found", "confidence", "gold", "rank"} for error in found["errors"])
+
+
+def test_chance_leaves_some_error_of_right_probabilities():
+    few, many = (second_stage.by_chance(np.random.default_rng(0).random(n)) for n in (200, 20_000))
+    assert 0.05 < few < 0.15
+    assert many < 0.015
+    assert second_stage.by_chance(np.ones(50)) == 0
 
 
 def test_table_of_all_records(capsys):
@@ -39,6 +50,8 @@ def test_table_of_all_records(capsys):
         "wins": 9,
         "losses": 2,
         "calibration_error": 0.03,
+        "calibration_error_by_chance": 0.02,
+        "any_right": [{"calibration_error": 0.03}, {"calibration_error": 0.04}, {"calibration_error": 0.05}],
         "expected_precision": [{"precision": 0.8}, {"precision": 0.9}, {"precision": 0.95}],
         "several": {"f1": 0.7, "best_fixed_f1": 0.6},
     }
@@ -47,6 +60,6 @@ def test_table_of_all_records(capsys):
     second_stage.print_table([{**record, "second_stage": {}, "test": test}, without])
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith(
-        "| geomm | en-fr | 60.00 | 70.00 | +10.00 | 90.0 | 9 : 2 | 0.030 | 0.900 | 0.700 | 0.600 |"
+        "| geomm | en-fr | 60.00 | 70.00 | +10.00 | 90.0 | 9 : 2 | 0.030 (0.020) | 0.040 | 0.900 | 0.700 | 0.600 |"
     )
     assert lines[3].startswith("| geomm | en-fi | 50.00 |")

@@ -49,19 +49,24 @@ def test_align_vectors_only(align, tmp_path):
 def test_translate(bilex, second, alike):
     word = alike.test.sources[0]
     line = bilex("translate", second, word, "-n", 2).out
-    assert line.count(" %") == 2
+    assert line.count(" %") == 3
+    assert "\tone of these " in line
+    assert "one of these" not in bilex("translate", second, word, "-n", 1).out
     assert " %" not in bilex("translate", second, word, "--vectors-only").out
-    found = bilex("translate", second, word, "--json").json["candidates"]
-    assert all(set(candidate) == {"word", "score", "confidence"} for candidate in found)
-    found = bilex("translate", second, word, "--json", "--retrieval", "nn").json["candidates"]
-    assert all(set(candidate) == {"word", "score"} for candidate in found)
+    found = bilex("translate", second, word, "--json").json
+    assert all(set(candidate) == {"word", "score", "confidence"} for candidate in found["candidates"])
+    assert max(candidate["confidence"] for candidate in found["candidates"]) <= found["any_right"] <= 1
+    found = bilex("translate", second, word, "--json", "--retrieval", "nn").json
+    assert all(set(candidate) == {"word", "score"} for candidate in found["candidates"])
+    assert "any_right" not in found
 
 
 def test_induce(bilex, second, tmp_path):
     result = bilex("induce", second, "--output", tmp_path / "l.tsv", "--no-given", "--min-confidence", 0.9)
     lines = (tmp_path / "l.tsv").read_text("utf-8").splitlines()
-    assert lines[0].endswith("\torigin\tconfidence")
-    assert min(float(line.split("\t")[-1]) for line in lines[1:]) >= 0.9
+    assert lines[0].endswith("\torigin\tconfidence\tany_right")
+    probabilities = [tuple(map(float, line.split("\t")[-2:])) for line in lines[1:]]
+    assert all(0.9 <= confidence <= any_right <= 1 for confidence, any_right in probabilities)
     assert "% of the found ones are expected to be right" in result.err
     result = bilex("induce", second, "--output", tmp_path / "m.tsv", "--no-given", "--expected-precision", 0.95)
     assert f"{len((tmp_path / 'm.tsv').read_text('utf-8').splitlines()) - 1} pairs" in result.err

@@ -112,8 +112,23 @@ class TestTsv:
         ]
         assert Lexicon.read(path).pairs == (("a", "b"), ("c", "d"))
 
+    def test_any_right_is_the_last_column(self, tmp_path):
+        path = tmp_path / "l.tsv"
+        write_entries(path, [Entry("a", "b", 0.5, 1, "found", 0.5, 0.91234), Entry("c", "d", 0.5, 1, "given")], "tsv")
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert lines[0].endswith("\torigin\tconfidence\tany_right")
+        assert [line.split("\t")[-2:] for line in lines[1:]] == [["0.5000", "0.9123"], ["", ""]]
+        assert Lexicon.read(path).pairs == (("a", "b"), ("c", "d"))
+
 
 class TestJsonLines:
+    def test_any_right_is_a_key_if_it_is_known(self, tmp_path):
+        for known in (0.91234, math.nan):
+            write_entries(tmp_path / "l.jsonl", [Entry("a", "b", 0.5, 1, "found", 0.5, known)], "jsonl")
+            line = json.loads((tmp_path / "l.jsonl").read_text(encoding="utf-8"))
+            assert line.get("any_right") == (None if math.isnan(known) else 0.9123)
+            assert list(line)[-1] == ("confidence" if math.isnan(known) else "any_right")
+
     def test_confidences_are_a_key_if_there_are_any(self, tmp_path):
         entries = [Entry("a", "b", 0.5, 1, "found", 0.87654), Entry("c", "d", 0.5, 1)]
         write_entries(tmp_path / "l.jsonl", entries, "jsonl")

@@ -46,3 +46,21 @@ def test_a_word_of_unknown_ngrams_has_no_cosine_and_no_word_is_no_error():
     ngrams = Ngrams(["abc"], (2,))
     assert ngrams.vectors(["xyz", ""]).sum() == 0
     assert Ngrams([], (2,)).vectors(["abc"]).shape == (1, 0)
+
+
+def test_row_products_of_many_pairs_are_those_of_the_definition(monkeypatch):
+    monkeypatch.setattr("bilex.rerank.ngrams.PAIRS", 7)
+    words = ["nation", "action", "station", "chat", "chats", ""]
+    vectors = Ngrams(words, (1, 2)).matrix
+    generator = np.random.default_rng(0)
+    pairs = generator.integers(0, 6, 50), generator.integers(0, 6, 50)
+    dense = vectors.toarray()
+    np.testing.assert_allclose(row_products(vectors, vectors, pairs), (dense[pairs[0]] * dense[pairs[1]]).sum(1))
+
+
+def test_ngrams_of_different_sizes_and_unknown_letters_are_not_confused():
+    ngrams = Ngrams(["aa", "ab", "c"], (1, 2))
+    assert ngrams.matrix.shape[1] == len(["<", "a", "b", "c", ">", "<a", "aa", "ab", "a>", "b>", "<c", "c>"])
+    vectors = ngrams.vectors(["da", "\udc80a"])  # a letter that no word has, and one that is none
+    np.testing.assert_allclose(vectors.toarray()[0], vectors.toarray()[1])
+    assert (vectors.toarray()[0] > 0).sum() == 2  # a and a>; < and > are in all words, and weigh nothing

@@ -61,6 +61,47 @@ def test_probability_is_the_sum_over_all_alignments(learnt):
     assert transducer.log_odds(a, b)[0] == pytest.approx(math.log(sum(paths(0, 0)) / independent))
 
 
+def test_expected_counts_are_those_of_all_alignments(learnt):
+    own, other, transducer = learnt
+    a, b = own.encode(["aba"]), other.encode(["бв"])
+    steps = {"substitute": np.zeros(transducer.substitute.shape), "delete": np.zeros(len(own))}
+    total = 0.0
+
+    def walk(i, j, probability, path):
+        nonlocal total
+        if i == 3 and j == 2:
+            total += probability
+            for name, place in path:
+                steps[name][place] += probability
+        if i < 3 and j < 2:
+            pair = a.letters[0, i], b.letters[0, j]
+            walk(i + 1, j + 1, probability * transducer.substitute[pair], [*path, ("substitute", pair)])
+        if i < 3:
+            letter = a.letters[0, i]
+            walk(i + 1, j, probability * transducer.delete[letter], [*path, ("delete", letter)])
+        if j < 2:
+            walk(i, j + 1, probability * transducer.insert[b.letters[0, j]], path)
+
+    walk(0, 0, 1.0, [])
+    substituted, deleted, inserted, related = transducer._counts(a, b)
+    np.testing.assert_allclose(substituted, related * steps["substitute"] / total, atol=1e-12)
+    np.testing.assert_allclose(deleted, related * steps["delete"] / total, atol=1e-12)
+    assert substituted.sum() + deleted.sum() == pytest.approx(3 * related)
+    assert substituted.sum() + inserted.sum() == pytest.approx(2 * related)
+
+
+def test_padding_changes_nothing(learnt):
+    own, other, transducer = learnt
+    first, second = ["ab", "moskvamoskva", "b"], ["бв", "у", "москвамосква"]
+    together = transducer.log_odds(own.encode(first), other.encode(second))
+    alone = [transducer.log_odds(own.encode([a]), other.encode([b]))[0] for a, b in zip(first, second, strict=True)]
+    np.testing.assert_allclose(together, alone)
+    counts = transducer._counts(own.encode(first), other.encode(second))
+    parts = [transducer._counts(own.encode([a]), other.encode([b])) for a, b in zip(first, second, strict=True)]
+    for whole, one in zip(counts, zip(*parts, strict=True), strict=True):
+        np.testing.assert_allclose(whole, sum(one))
+
+
 def test_all_probabilities_sum_to_one(learnt):
     _, _, transducer = learnt
     parts = (transducer.substitute, transducer.delete, transducer.insert)

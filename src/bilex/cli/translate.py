@@ -66,7 +66,8 @@ def translate(
     (fastText .bin). With --json one JSON object is printed per word. The exit code is 1 if no word could be translated.
 
     If RUN has a second stage, the figure after a translation is the probability that a dictionary lists it, else its
-    score. The second stage is for words in the table, --direction forward, and csls with 10 neighbours.
+    score. The last figure of a line is the probability that it lists one of these translations. The second stage is
+    for words in the table, --direction forward, and csls with 10 neighbours.
     """
     from_stdin = words == ("-",) or not (words or sys.stdin.isatty())
     at_prompt = not (words or from_stdin or as_json) and sys.stdout.isatty()
@@ -175,8 +176,9 @@ def induce(
     (TBX-Basic) are for translation tools. stardict is for
     dictionary programs: NAME.ifo with NAME.idx and NAME.dict. A pair has no score if one of its words has no vector.
 
-    If RUN has a second stage, found pairs have a confidence, the probability that a dictionary lists them. -n is then
-    the largest number of translations: a further translation is left out if it is improbable.
+    If RUN has a second stage, found pairs have a confidence, the probability that a dictionary lists them, and
+    any_right, the probability that it lists any of the candidates that were ranked for the word (both in tsv and
+    jsonl). -n is then the largest number of translations: a further translation is left out if it is improbable.
     """
     if mutual and n != 1:
         raise click.UsageError("--mutual keeps one found translation per word; leave out -n")
@@ -334,10 +336,12 @@ def _prompt(alignment: Alignment, n: int, direction: Direction, retrieval: Retri
 
 def _print_json(translation: Translation) -> None:
     confidences = [{"confidence": round(p, 4)} for p in translation.confidences] or [{}] * len(translation.candidates)
+    any_right = {} if translation.any_right is None else {"any_right": round(translation.any_right, 4)}
     options.print_json(
         {
             "word": translation.word,
             "through": translation.through,
+            **any_right,
             "candidates": [
                 {"word": c.word, "score": round(c.score, 6), **more}
                 for c, more in zip(translation.candidates, confidences, strict=True)
@@ -352,7 +356,10 @@ def _print(translation: Translation, alignment: Alignment, direction: Direction,
         return
     note = " (through subwords)" if translation.through == "subwords" else ""
     found = (f"{c.word} {figure}" for c, figure in zip(translation.candidates, translation.figures, strict=True))
-    standard.write(["\t".join([f"{translation.word}{note}", *found]), "\n"])
+    together: list[str] = []
+    if translation.any_right is not None and len(translation.candidates) > 1:
+        together = [f"one of these {100 * translation.any_right:.0f} %"]
+    standard.write(["\t".join([f"{translation.word}{note}", *found, *together]), "\n"])
 
 
 _print_at_prompt = functools.partial(_print, turn=":swap")

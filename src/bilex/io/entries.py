@@ -18,7 +18,7 @@ from bilex.storage.strict_json import to_json
 from bilex.text.printable import printable_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from bilex.entry import Entry
@@ -27,6 +27,8 @@ Format = Literal["tsv", "jsonl", "tmx", "tbx", "stardict", "xlsx"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 SUFFIXES = {".jsonl": "jsonl", ".tmx": "tmx", ".tbx": "tbx", ".ifo": "stardict", ".xlsx": "xlsx"}
 """Format by file suffix. Any other suffix means tsv."""
+PROBABILITIES = ("confidence", "any_right")
+"""Fields of an entry that are known if there is a second stage."""
 UNKNOWN_LANGUAGE = "und"
 """Language code for an unknown language (BCP 47)."""
 
@@ -91,19 +93,19 @@ def fits_tsv(entry: Entry) -> bool:
 def tsv_lines(entries: Sequence[Entry]) -> Iterator[str]:
     """A lexicon as tab-separated lines. All entries must fit (`fits_tsv`). A missing number is an empty cell.
 
-    There is a last column of confidences if any entry has one.
+    The last columns are the probabilities that any entry has.
     """
-    rated = has_confidence(entries)
-    yield LEXICON_HEADING + "\t".join(["score", "rank", "origin", *["confidence"] * rated]) + "\n"
+    rated = known_probabilities(entries)
+    yield LEXICON_HEADING + "\t".join(["score", "rank", "origin", *rated]) + "\n"
     for number, entry in enumerate(entries, 1):
         pair = format_line(number, entry.source, entry.target).removesuffix("\n")
-        confidence = f"\t{_cell(entry.confidence, 4)}" if rated else ""
-        yield f"{pair}\t{_cell(entry.score, 6)}\t{entry.rank}\t{entry.origin}{confidence}\n"
+        probabilities = "".join(f"\t{_cell(getattr(entry, name), 4)}" for name in rated)
+        yield f"{pair}\t{_cell(entry.score, 6)}\t{entry.rank}\t{entry.origin}{probabilities}\n"
 
 
-def has_confidence(entries: Iterable[Entry]) -> bool:
-    """Whether any entry has a confidence."""
-    return not all(math.isnan(entry.confidence) for entry in entries)
+def known_probabilities(entries: Sequence[Entry]) -> list[str]:
+    """The names of the probabilities that any entry has: confidence, any_right."""
+    return [name for name in PROBABILITIES if not all(math.isnan(getattr(entry, name)) for entry in entries)]
 
 
 def _cell(value: float, digits: int) -> str:
@@ -111,11 +113,10 @@ def _cell(value: float, digits: int) -> str:
 
 
 def _jsonl(entries: Sequence[Entry]) -> Iterator[str]:
-    rated = has_confidence(entries)
+    rated = known_probabilities(entries)
     for entry in entries:
-        values = {**entry._asdict(), "score": round(entry.score, 6), "confidence": round(entry.confidence, 4)}
-        if not rated:
-            del values["confidence"]
+        values = {name: value for name, value in entry._asdict().items() if name not in PROBABILITIES}
+        values |= {"score": round(entry.score, 6)} | {name: round(getattr(entry, name), 4) for name in rated}
         yield printable_json(to_json(values)) + "\n"
 
 

@@ -13,6 +13,9 @@
             |
             v
     calibration.py   its score as a probability
+            |
+            v
+    any_right.py     the probability that any of the first candidates is right
 
     reranker.py      all of it, fitted: `Reranker.bind` and `rank`
     learning.py      its settings; fits it, and decides whether it is used
@@ -20,5 +23,5 @@
     summary.py       figures over these words
 
 Signals are computed from words by letters.py (words as numbers, edit distance, scripts), ngrams.py (sparse vectors of
-n-grams) and transducer.py (letters that correspond, learnt by EM).
+n-grams) and transducer.py (letters that correspond, learnt by EM). Both calibrations are learnt by logistic.py.
 """

@@ -133,7 +133,9 @@ def cross_fit(
             held_out = sources[numbers == fold]
             rest = pairs[~np.isin(pairs[:, 0], held_out)]
             rows = fit(rest)
-            best = find_candidates(retrieval.index(*rows), held_out, candidates)
+            index = retrieval.index(*rows)
+            index.prepare()  # the penalties of both tables by one search; both are needed, and one by one they take two
+            best = find_candidates(index, held_out, candidates)
             features = Features.fit(signals, Evidence(words=words, rows=rows, pairs=rest))
             lists = Lists.of(best, features, pairs)
             if saved is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bilex.rerank.any_right import AnyRight
 from bilex.rerank.calibration import Calibration
 from bilex.rerank.cross_fitting import Lists, cross_fit
 from bilex.rerank.ranker import LinearRanker
@@ -82,15 +83,19 @@ class SecondStage:
                 for fold, held_out in enumerate(folds)
             ]
         )
-        calibration = Calibration.fit(scores, together.csls, together.sources, together.gold)
+        calibration = Calibration.fit(scores, together)
         held_out = np.concatenate([self._held_out(folds, fold, scores) for fold in range(len(lists))])
         own = Lists.joined(lists)
+        own_scores = scores[: len(own.sources)]
+        order = np.argsort(-own_scores, axis=1, kind="stable")
+        best_first = (np.take_along_axis(array, order, axis=1) for array in (held_out, own.gold))
         return Reranker(
             signals=signals,
             candidates=self.candidates,
             ranker=self._ranker(together),
             calibration=calibration,
-            summary=Summary.of(scores[: len(own.sources)], held_out, own.gold, own.total, left_out),
+            any_right=AnyRight.fit(*best_first),
+            summary=Summary.of(own_scores, held_out, own.gold, own.total, left_out),
             lists=tuple(lists),
         )
 
@@ -102,5 +107,5 @@ class SecondStage:
         numbers = np.repeat(np.arange(len(lists)), [len(part.sources) for part in lists])
         rest, own = numbers != fold, numbers == fold
         others = Lists.joined([*lists[:fold], *lists[fold + 1 :]])
-        calibration = Calibration.fit(scores[rest], others.csls, others.sources, others.gold)
-        return calibration.probabilities(scores[own], lists[fold].csls, lists[fold].sources)
+        calibration = Calibration.fit(scores[rest], others)
+        return calibration.probabilities(scores[own], lists[fold].csls, lists[fold].sources, lists[fold].targets)

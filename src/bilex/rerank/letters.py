@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 MAX_LETTERS = 20
 """Longer words are cut."""
-BLOCK = 4096
-"""Pairs of words at a time."""
+BLOCK = 1024
+"""Pairs of words at a time: what is computed of them stays in the cache of the processor."""
 SCRIPT_WORDS = 2000
 """Most frequent words of a table by which its script is told."""
 

@@ -17,6 +17,7 @@ from bilex.retrieval import CSLS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bilex.rerank.any_right import AnyRight
     from bilex.rerank.calibration import Calibration
     from bilex.rerank.candidates import Candidates
     from bilex.rerank.cross_fitting import Lists
@@ -38,8 +39,8 @@ class Ranked(NamedTuple):
     targets: NDArray[np.int64]
     scores: NDArray[np.float64]
     confidences: NDArray[np.float64]
-    back_ranks: NDArray[np.int64]
-    """Rank of the word among the best source words of the candidate, from 0."""
+    any_right: NDArray[np.float64]
+    """The probability that one of the first n candidates is right, for each n up to the number that is ranked."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,6 +64,7 @@ class Reranker:
     """Candidates of each word that are ranked; those below keep their place."""
     ranker: LinearRanker
     calibration: Calibration
+    any_right: AnyRight
     summary: Summary
     """How well it ranks words that were held out."""
     lists: tuple[Lists, ...] = ()
@@ -102,6 +104,7 @@ class BoundReranker:
         """
         count, backward = max(self.reranker.candidates, n), None
         if len(rows) > WORDS:  # most targets are candidates of some word: search back from each of them once
+            index.prepare(progress=progress)
             targets = torch.arange(min(len(index.z), first or len(index.z)), device=index.z.device)
             backward = search_backward(index, targets, first=first, progress=progress)
         parts = [
@@ -110,8 +113,9 @@ class BoundReranker:
         ]
         if not parts:
             empty = np.empty((0, min(n, len(index.z))))
-            return Ranked(empty.astype(np.int64), empty, empty, empty.astype(np.int64))
-        return Ranked(*(np.concatenate(arrays)[:, :n] for arrays in zip(*parts, strict=True)))
+            return Ranked(empty.astype(np.int64), empty, empty, empty)
+        found = Ranked(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return Ranked(found.targets[:, :n], found.scores[:, :n], found.confidences[:, :n], found.any_right)
 
     def shares(self, index: Index, row: int) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
         """Why the candidates of a source row are ranked as they are: their rows (c,), and shares of each signal (c,).
@@ -139,14 +143,15 @@ class BoundReranker:
     def _rank(self, candidates: Candidates) -> Ranked:
         head = candidates.head(self.reranker.candidates)
         scores = self.reranker.ranker.scores(self._columns(head))
-        confidences = self.reranker.calibration.probabilities(scores, head.scores, head.sources)
+        confidences = self.reranker.calibration.probabilities(scores, head.scores, head.sources, head.targets)
         order = np.argsort(-scores, axis=1, kind="stable")
+        confidences = np.take_along_axis(confidences, order, axis=1)
+        any_right = self.reranker.any_right.probabilities(confidences)
         rest = candidates.shape[1] - head.shape[1]
         order = np.hstack([order, np.tile(np.arange(head.shape[1], candidates.shape[1]), (len(order), 1))])
-        confidences = np.pad(confidences, ((0, 0), (0, rest)))
         return Ranked(
             targets=np.take_along_axis(candidates.targets, order, axis=1),
             scores=np.take_along_axis(candidates.scores, order, axis=1),
-            confidences=np.take_along_axis(confidences, order, axis=1),
-            back_ranks=np.take_along_axis(candidates.back_ranks, order, axis=1),
+            confidences=np.pad(confidences, ((0, 0), (0, rest))),
+            any_right=np.pad(any_right, ((0, 0), (0, rest)), mode="edge"),
         )

@@ -88,21 +88,13 @@ class Transducer:
         before, after = self._forward(a, b), self._backward(a, b)
         whole = _ends(before, a, b)
         related = 1 / (1 + np.exp(-self._log_odds(a, b, whole) - np.log(self.share / (1 - self.share))))
-        weights, width = related / np.maximum(whole, 1e-300), len(self.target)
-        pairs, deleted, inserted = (np.zeros(n) for n in (self.substitute.size, len(self.source), width))
-        rows, columns = before.shape[:2]
-        for i in range(rows):
-            for j in range(columns):
-                here = after[i, j] * weights
-                if i and j:
-                    letters = a.letters[:, i - 1] * width + b.letters[:, j - 1]
-                    pairs += np.bincount(letters, before[i - 1, j - 1] * here, minlength=len(pairs))
-                if i:
-                    deleted += np.bincount(a.letters[:, i - 1], before[i - 1, j] * here, minlength=len(deleted))
-                if j:
-                    inserted += np.bincount(b.letters[:, j - 1], before[i, j - 1] * here, minlength=len(inserted))
+        after *= related / np.maximum(whole, 1e-300)
+        letters, own, other = self._letters(a, b)
+        substituted = _sums(letters, before[:-1, :-1] * after[1:, 1:], self.substitute.size)
+        deleted = _sums(own, (before[:-1] * after[1:]).sum(1), len(self.source))
+        inserted = _sums(other, (before[:, :-1] * after[:, 1:]).sum(0), len(self.target))
         return (
-            pairs.reshape(self.substitute.shape) * self.substitute,
+            substituted.reshape(self.substitute.shape) * self.substitute,
             deleted * self.delete,
             inserted * self.insert,
             float(related.sum()),
@@ -110,34 +102,41 @@ class Transducer:
 
     def _forward(self, a: Encoded, b: Encoded) -> NDArray[np.float64]:
         """Probability of the first i and j letters: (i, j, p)."""
-        rows, columns = int(a.lengths.max(initial=0)) + 1, int(b.lengths.max(initial=0)) + 1
-        table = np.zeros((rows, columns, len(a.lengths)))
+        substitute, delete, insert = self._steps(a, b)
+        rows, columns, count = substitute.shape
+        table = np.zeros((rows + 1, columns + 1, count))
         table[0, 0] = 1
-        for i in range(rows):
+        for i in range(rows + 1):
+            if i:
+                table[i, 1:] = table[i - 1, :-1] * substitute[i - 1]
+                table[i] += table[i - 1] * delete[i - 1]
             for j in range(columns):
-                if i and j:
-                    table[i, j] += table[i - 1, j - 1] * self.substitute[a.letters[:, i - 1], b.letters[:, j - 1]]
-                if i:
-                    table[i, j] += table[i - 1, j] * self.delete[a.letters[:, i - 1]]
-                if j:
-                    table[i, j] += table[i, j - 1] * self.insert[b.letters[:, j - 1]]
+                table[i, j + 1] += table[i, j] * insert[j]
         return table
 
     def _backward(self, a: Encoded, b: Encoded) -> NDArray[np.float64]:
         """Probability of the letters after the first i and j; 0 behind the end of a word: (i, j, p)."""
-        rows, columns = int(a.lengths.max(initial=0)) + 1, int(b.lengths.max(initial=0)) + 1
-        table = np.zeros((rows, columns, len(a.lengths)))
-        for i in reversed(range(rows)):
+        substitute, delete, insert = self._steps(a, b)
+        rows, columns, count = substitute.shape
+        table = np.zeros((rows + 1, columns + 1, count))
+        table[a.lengths, b.lengths, np.arange(count)] = 1
+        for i in reversed(range(rows + 1)):
+            if i < rows:
+                table[i, :-1] += table[i + 1, 1:] * substitute[i]
+                table[i] += table[i + 1] * delete[i]
             for j in reversed(range(columns)):
-                here = ((a.lengths == i) & (b.lengths == j)).astype(np.float64)
-                if i + 1 < rows and j + 1 < columns:
-                    here += table[i + 1, j + 1] * self.substitute[a.letters[:, i], b.letters[:, j]]
-                if i + 1 < rows:
-                    here += table[i + 1, j] * self.delete[a.letters[:, i]]
-                if j + 1 < columns:
-                    here += table[i, j + 1] * self.insert[b.letters[:, j]]
-                table[i, j] = here * ((i <= a.lengths) & (j <= b.lengths))
+                table[i, j] += table[i, j + 1] * insert[j]
         return table
+
+    def _steps(self, a: Encoded, b: Encoded) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """s(aᵢ, bⱼ), d(aᵢ) and i(bⱼ) of each pair: (i, j, p), (i, p), (j, p)."""
+        letters, own, other = self._letters(a, b)
+        return self.substitute.reshape(-1)[letters], self.delete[own], self.insert[other]
+
+    def _letters(self, a: Encoded, b: Encoded) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers of (aᵢ, bⱼ), aᵢ and bⱼ, up to the longest word: (i, j, p), (i, p), (j, p)."""
+        own, other = (word.letters.T[: int(word.lengths.max(initial=0))].astype(np.int64) for word in (a, b))
+        return own[:, None] * len(self.target) + other, own, other
 
     def _log_odds(self, a: Encoded, b: Encoded, whole: NDArray[np.float64]) -> NDArray[np.float64]:
         """From p(a, b) of each pair: (p,)."""
@@ -150,6 +149,11 @@ def _ends(table: NDArray[np.float64], a: Encoded, b: Encoded) -> NDArray[np.floa
     """The cell of each pair in which both words end: (p,)."""
     ends: NDArray[np.float64] = table[a.lengths, b.lengths, np.arange(len(a.lengths))]
     return ends
+
+
+def _sums(letters: NDArray[np.int64], values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """The sum of the values of each letter: (size,)."""
+    return np.bincount(letters.reshape(-1), values.reshape(-1), minlength=size).astype(np.float64)
 
 
 def _letter_shares(words: Encoded, size: int) -> NDArray[np.float64]:

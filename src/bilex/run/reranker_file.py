@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from bilex.errors import AlignmentError, error_text
+from bilex.rerank.any_right import AnyRight
 from bilex.rerank.calibration import INPUTS, Calibration
 from bilex.rerank.ranker import LinearRanker
 from bilex.rerank.reranker import Decided, Reranker
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from bilex.retrieval.sides import Sides
     from bilex.storage.array_form import Forms
 
-RANKER, CALIBRATION = ("weights", "means", "deviations"), ("weights", "means", "deviations")
+RANKER, CALIBRATION, ANY_RIGHT = ("weights", "means", "deviations"), ("weights", "means", "deviations"), ("weights",)
 STAGE = "second_stage"
 """Key of the note with the description, as in alignment.json."""
 
@@ -151,6 +152,7 @@ def _stage(about: dict[str, Any] | Relearnt, arrays: dict[str, Tensor]) -> Reran
         candidates=about["candidates"],
         ranker=LinearRanker(tuple(about["columns"]), *(values[f"ranker.{name}"] for name in RANKER)),
         calibration=Calibration(*(values[f"calibration.{name}"] for name in CALIBRATION)),
+        any_right=AnyRight(*(values[f"any_right.{name}"] for name in ANY_RIGHT)),
         summary=Summary.read(cast("dict[str, Any]", about["held_out"])),
     )
 
@@ -164,8 +166,8 @@ def _check_signals(about: dict[str, Any] | Relearnt, path: Path) -> None:
 
 
 def _weights(reranker: Reranker) -> dict[str, Tensor]:
-    parts = {"ranker": reranker.ranker, "calibration": reranker.calibration}
-    names = {"ranker": RANKER, "calibration": CALIBRATION}
+    parts = {"ranker": reranker.ranker, "calibration": reranker.calibration, "any_right": reranker.any_right}
+    names = {"ranker": RANKER, "calibration": CALIBRATION, "any_right": ANY_RIGHT}
     return {
         f"{part}.{name}": torch.from_numpy(getattr(value, name))
         for part, value in parts.items()
@@ -176,6 +178,6 @@ def _weights(reranker: Reranker) -> dict[str, Tensor]:
 def _weight_forms(columns: int) -> Forms:
     inputs = len(INPUTS)
     calibration = {"weights": (2, inputs + 1), "means": (inputs,), "deviations": (inputs,)}
-    return {f"ranker.{name}": ArrayForm((columns,)) for name in RANKER} | {
-        f"calibration.{name}": ArrayForm(shape) for name, shape in calibration.items()
-    }
+    ranker = {f"ranker.{name}": ArrayForm((columns,)) for name in RANKER}
+    calibrated = {f"calibration.{name}": ArrayForm(shape) for name, shape in calibration.items()}
+    return ranker | calibrated | {"any_right.weights": ArrayForm(("candidates", 2))}

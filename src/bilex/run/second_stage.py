@@ -18,7 +18,7 @@ from bilex.run.given import given_pairs
 from bilex.training.negatives import is_gold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -60,24 +60,19 @@ def _known_rows(alignment: Alignment) -> NDArray[np.int64]:
     return known_pairs(alignment).index(alignment.source, alignment.target, fold_case=fold_case).sorted_pairs
 
 
-def entries(
-    ranked: Ranked, words: Sides[Sequence[str]], rows: Iterable[int], *, n: int, mutual: bool, further: float
-) -> list[Entry]:
-    """The induced lexicon: the first translation of each word, and further ones of at least the probability `further`.
+def likely(ranked: Ranked, further: float) -> NDArray[np.bool_]:
+    """The first translation of each word, and further ones of at least the probability `further`: (q, n)."""
+    listed: NDArray[np.bool_] = (np.arange(ranked.targets.shape[1]) == 0) | (ranked.confidences >= further)
+    return listed
 
-    With `mutual`, only those whose best translation is the word.
-    """
+
+def entries(ranked: Ranked, words: Sides[Sequence[str]], listed: NDArray[np.bool_]) -> list[Entry]:
+    """The induced lexicon of the first source words: their translations that are listed (q, n)."""
     found = []
-    for i, targets, scores, confidences, back in zip(rows, *(column.tolist() for column in ranked), strict=True):
-        listed = [
-            place
-            for place in range(min(n, len(targets)))
-            if (place == 0 or confidences[place] >= further) and not (mutual and back[place])
-        ]
-        found += [
-            Entry(words.source[i], words.target[targets[place]], scores[place], rank, confidence=confidences[place])
-            for rank, place in enumerate(listed, 1)
-        ]
+    for i, (targets, scores, confidences, any_right) in enumerate(zip(*(c.tolist() for c in ranked), strict=True)):
+        for rank, place in enumerate(listed[i].nonzero()[0].tolist(), 1):
+            entry = Entry(words.source[i], words.target[targets[place]], scores[place], rank)
+            found.append(entry._replace(confidence=confidences[place], any_right=any_right[-1]))
     return found
 
 
