@@ -293,6 +293,7 @@ def test_run(explorer, run):
         "names": {"source": "en", "target": "fr"},
         "words": {"source": 600, "target": 800},
         "preparation": explorer.preparation.status(),
+        "learning": explorer.learning.status(),
         "ready": {"translations": {"source": True, "target": True}, "lexicon": True},
         "decided": {"accepted": 1, "rejected": 0, "corrected": 0},
         "reviewer": "",
