@@ -93,7 +93,7 @@ def test_the_paper_protocol_chooses_on_test_and_does_not_train_on_it(make_task, 
     assert cell.system == "rapo, paper protocol"
     assert cell.scores["train_overlap"] == cell.scores["covered"]
     assert cell.provenance["inputs"]["settings"]["refit"] is False
-    assert {record["stage"] for record in cell.trace} <= {"choose", "context", "start"}
+    assert {record["stage"] for record in cell.trace} <= {"choose", "context", "shift", "start"}
 
 
 def test_few_pairs(make_task, folder):

@@ -49,8 +49,8 @@ def test_a_pipe_gets_no_bar_and_the_records_only_if_asked(bilex, args):
     assert [line.split("  ")[0] for line in said[:-2]] == [
         *["stage context", "stage start"],
         *["stage choose"] * 4,
-        *["stage held_out", "stage start"],
-        *["stage refit"] * (len(said) - 10),
+        *["stage shift", "stage held_out", "stage start"],
+        *["stage refit"] * (len(said) - 11),
     ]
 
 

@@ -49,6 +49,8 @@ RAPO = {
     "patience": 5,
     "smooth": 3,
     "refit": True,
+    "shift": None,
+    "shift_neighbours": 30,
     "warm_start": True,
     "k": 10,
     "dtype": "auto",
@@ -86,6 +88,7 @@ DEFAULTS = {
         "steps": 1000,
         "learning_rate": 0.1,
         "beta": 0.001,
+        "choose_by": "agreement",
         "restarts": 3,
         "enough_agreement": 0.5,
         "adversary": {
@@ -96,6 +99,7 @@ DEFAULTS = {
             "batch": 32,
             "learning_rate": 0.1,
             "max_rank": 75000,
+            "scale": True,
         },
         "refinement": {
             "method": "procrustes_refinement",
@@ -114,6 +118,7 @@ DEFAULTS = {
         "steps": 1000,
         "learning_rate": 0.1,
         "beta": 0.001,
+        "choose_by": "agreement",
         "restarts": 3,
         "enough_agreement": 0.5,
         "adversary": {
@@ -124,6 +129,7 @@ DEFAULTS = {
             "batch": 32,
             "learning_rate": 0.1,
             "max_rank": 50000,
+            "scale": True,
         },
         "refinement": {
             "method": "procrustes_refinement",
@@ -156,6 +162,7 @@ DEFAULTS = {
             "batch": 32,
             "learning_rate": 0.1,
             "max_rank": 75000,
+            "scale": True,
         },
         "rounds": 3,
         "max_rank": 15000,

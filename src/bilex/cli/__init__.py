@@ -33,7 +33,7 @@ OUT_OF_MEMORY = ("out of memory", "DefaultCPUAllocator")
 """Parts of the messages by which torch reports too little memory; it raises a plain RuntimeError."""
 COMMANDS = {
     "demo": ("demo", "Align the bundled sample data and show the results."),
-    "data": ("data", "Fetch public word vectors and dictionaries, or write the sample as files."),
+    "data": ("data", "Fetch public word vectors and dictionaries; write the sample."),
     "inspect": ("tables", "Show what a file of word vectors contains."),
     "convert": ("tables", "Convert word vectors from one format to another."),
     "methods": ("methods", "List the methods, or the settings of one."),

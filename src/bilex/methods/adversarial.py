@@ -56,6 +56,7 @@ class Adversarial(Method):
     needs_pairs = False
     finds_pairs = True
 
+    added: ClassVar[tuple[str, ...]] = ("choose_by",)
     renamed: ClassVar[dict[str, str]] = {"least_agreement": "min_agreement"}  # old name
 
     normalize: tuple[str, ...] = ()

@@ -32,5 +32,5 @@ changes how long a search takes, never what it finds.
 
 Around it: with_bias.py (best key under a bias, from the nearest neighbours), ranks.py (rank of the gold key),
 above_threshold.py (all pairs of rows above a cosine). Not exact: clusters.py (k-means; neighbours from a few clusters),
-approximate.py (near keys by scores in bfloat16 alone).
+approximate.py (near keys by scores in bfloat16 alone). smoothing.py: weighted means over the nearest keys.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
@@ -27,6 +27,8 @@ long as a step of the discriminator; with a larger pull than this, after every s
 @dataclass(frozen=True, kw_only=True)
 class Adversary:
     """Architecture and training of a discriminator between mapped words and words of the other language."""
+
+    added: ClassVar[tuple[str, ...]] = ("scale",)
 
     hidden: int = 256
     """Units in each of its two hidden layers. In the papers 2048."""
