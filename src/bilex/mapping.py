@@ -41,6 +41,13 @@ class Mapping(ABC):
     def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
         """Target rows (m, d) in the shared space (m, e); `among` as in `source`."""
 
+    def completing(self, light: Mapping, x: Tensor, z: Tensor, pairs: Tensor) -> Mapping:  # noqa: ARG002
+        """A light mapping that stands for this one, with the last steps of this one, fitted to the same pairs (p, 2).
+
+        x: (n, d), z: (m, d), the normalized tables. By default there are no further steps.
+        """
+        return light
+
     @abstractmethod
     def arrays(self) -> dict[str, Tensor]:
         """All arrays of the mapping, by name."""

@@ -43,19 +43,19 @@ def fit_second_stage(
     light = inputs.method.light()
 
     def fit(pairs: NDArray[np.int64]) -> Sides[Tensor]:
-        mapping = light.fit(
-            x,
-            z,
-            torch.from_numpy(pairs).to(alignment.device),
-            dev=None,
-            generator=torch.Generator().manual_seed(inputs.rng_seed),
-            trace=Trace(),
-        )
+        known, generator = torch.from_numpy(pairs).to(alignment.device), torch.Generator().manual_seed(inputs.rng_seed)
+        mapping = light.fit(x, z, known, dev=None, generator=generator, trace=Trace())
+        mapping = alignment.mapping.completing(mapping, x, z, known)
         return Sides(unit(mapping.source(x)), unit(mapping.target(z)))
 
     known, saved = evidence(alignment), None
     if checkpoint.folder is not None:
-        about = {"stage": asdict(settings), "light": light.describe(), "rng_seed": inputs.rng_seed}
+        about = {
+            "mapping": alignment.mapping.kind,
+            "stage": asdict(settings),
+            "light": light.describe(),
+            "rng_seed": inputs.rng_seed,
+        }
         saved = FoldFiles(checkpoint.folder, known, {**about, "method": light.name})
     try:
         return settings.fit(fit, known, rng_seed=inputs.rng_seed, saved=saved)

@@ -105,6 +105,17 @@ def test_later_rounds_have_the_share_of_the_round_before(given):
     assert fit(given, dev=False).share > 0, "without dev, a small one"
 
 
+def test_a_light_mapping_is_shifted_as_much(given):
+    """It stands for the mapping where folds are mapped, with residuals of its own."""
+    x, z, train, _ = given
+    mapping, light = fit(given, shift="0.75", shift_neighbours="4"), fit(given, shift="0")
+    completed = mapping.completing(light, x, z, train)
+    mapped = unit(light.source(x))
+    expected = mapped + 0.75 * Residuals.of(mapped, unit(light.target(z)), train).shift(mapped, 4)
+    torch.testing.assert_close(completed.source(x), expected)
+    assert light.completing(mapping, x, z, train) is mapping, "towers alone have no further steps"
+
+
 def test_it_is_stored(given, tmp_path):
     mapping = fit(given, shift="0.75")
     again = mapping_from_arrays("shifted", mapping.arrays(), {"d": 12})

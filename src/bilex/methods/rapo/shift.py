@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import torch
@@ -66,6 +66,11 @@ class ShiftedMapping(Mapping, kind="shifted"):
     def target(self, rows: Tensor, *, among: Tensor | None = None) -> Tensor:
         """Rows of the base mapping."""
         return self.base.target(rows, among=among)
+
+    def completing(self, light: Mapping, x: Tensor, z: Tensor, pairs: Tensor) -> ShiftedMapping:
+        """The light mapping, with as much of a shift."""
+        residuals = Residuals.of(unit(light.source(x)), unit(light.target(z)), pairs)
+        return replace(self, base=light, residuals=residuals)
 
     def arrays(self) -> dict[str, Tensor]:
         """Those of the base mapping, and of the shift."""
