@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import torch
@@ -13,7 +14,6 @@ from bilex.methods.rapo.objective import gram_error, parameter_norm
 from bilex.methods.rapo.ranking import RankingDirection
 from bilex.methods.rapo.shift import Residuals, ShiftedMapping
 from bilex.methods.rapo.towers import Tower
-from bilex.normalize import unit
 from bilex.retrieval.csls import csls_bias
 from bilex.retrieval.sides import SIDES, Side
 from bilex.search.ranks import ranks
@@ -171,10 +171,12 @@ class RankingLearner:
         """Ranks of the dev words (s,), by the share of the shift (see shift.py), whose anchors are the train words."""
         x, z = self.source.mapped(), self.target.mapped()
         shift = Residuals.of(x, z, self.pairs).shift(x, neighbours)
-        found = {}
-        for share in shares:
-            moved = unit(x.add(shift, alpha=share))
-            found[share] = self._dev_ranks(moved, z, self.tables.penalties[0](z, moved)[0])
+        found, length = {}, x.new_ones(len(x), 1)
+        for before, share in pairwise((0.0, *shares)):  # unit(x + share · shift), in place: the tables may be large
+            x.mul_(length).add_(shift, alpha=share - before)
+            length = torch.linalg.vector_norm(x, dim=1, keepdim=True).clamp_min_(1e-12)
+            x.div_(length)
+            found[share] = self._dev_ranks(x, z, self.tables.penalties[0](z, x)[0])
         return found
 
     def _dev_ranks(self, x: Tensor, z: Tensor, penalty: Tensor) -> Tensor:
